@@ -26,7 +26,6 @@ ROOT = Path(__file__).parent
 PYPROJECT: dict[str, Any] = nox.project.load_toml(ROOT / "pyproject.toml")
 EXTRAS: dict[str, list[str]] = PYPROJECT["project"]["optional-dependencies"]
 FOLDERS: dict[str, str] = PYPROJECT["tool"]["setuptools"]["package-dir"]
-DEFAULT_TARGET = "accelerated"
 EXPECTED = Path("reports", "expected")
 PUBLISHED = Path("reports", "published")
 SPEED_PAGE = (
@@ -100,7 +99,7 @@ def conformance(session: nox.Session) -> None:
 
 
 def split_arguments(
-    posargs: list[str], targets: Iterable[str] = (DEFAULT_TARGET,), out: Path = Path("results")
+    posargs: list[str], targets: Iterable[str] = ("accelerated",), out: Path = Path("results")
 ) -> tuple[list[str], list[str], Path]:
     """Split the arguments after ``--`` into targets, options of ``optimetry check``, and the folder for results."""
     first_option = next((i for i, word in enumerate(posargs) if word.startswith("-")), len(posargs))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from string import Formatter
 from typing import Any
 
 DOCUMENTED = "documented"
@@ -114,6 +115,12 @@ def _done(run: Mapping[str, Any]) -> str:
         words["steps"] = "the step" if run["steps"] == 1 else f"{run['steps']} steps"
     size = f" with {run['with']}" if "with" in run else ""
     return RUN[run["finding"]].format(**words) + size
+
+
+def lacking(run: Mapping[str, Any]) -> list[str]:
+    """Return the values that a run must have for its words and lacks."""
+    needed = (name for _, name, _, _ in Formatter().parse(RUN[run["finding"]]))
+    return [name for name in needed if name and name not in run]
 
 
 def _text(value: Any) -> str:

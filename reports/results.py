@@ -260,10 +260,11 @@ def read(path: Path, *, unfinished: bool = False) -> Results:
             if number == len(lines) and not text.endswith("\n"):
                 break  # cut off in the middle of a line
             raise ResultsError(f"{path}, line {number}: not a JSON object")
-        kind = fields.get("kind")
+        kind = str(fields.get("kind"))
         if kind == "footer":
-            if header_fields["schema"] != SCHEMA_VERSION:
-                fields["counts"] = {"imprecise": 0, **fields.get("counts", {})}
+            counts = fields.get("counts")
+            if header_fields["schema"] != SCHEMA_VERSION and isinstance(counts, dict):
+                fields["counts"] = {"imprecise": 0, **counts}
             _check(path, number, fields, "footer")
             footer, counted = Footer(**fields), Footer.of(results.verdicts)
             if footer != counted:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from typing import Any
+
+from optimetry.reports.parts import lacking
 
 
 def violation(fields: dict[str, Any], kind: str) -> str | None:
@@ -14,9 +17,15 @@ def violation(fields: dict[str, Any], kind: str) -> str | None:
 
     error = best_match(_validator(kind).iter_errors(fields))
     if error is None:
-        return None
+        return _lacking(fields["computes"].get("parts", ())) if kind == "verdict" else None
     where = f"{error.json_path[2:]}: " if error.path else ""
     return f"{where}{error.message}"
+
+
+def _lacking(parts: Sequence[dict[str, Any]]) -> str | None:
+    """Return what the first part lacks whose run cannot be written in words, None where all can."""
+    runs = ((run, lacking(run)) for run in (part.get("run") for part in parts) if run)
+    return next((f"a part that is {run['finding']!r} lacks {', '.join(lacks)}" for run, lacks in runs if lacks), None)
 
 
 @cache
@@ -34,10 +43,10 @@ def schema() -> dict[str, Any]:
 
 
 def object_of(text: str) -> dict[str, Any] | None:
-    """Return the JSON object of a line, None where it is none; NaN and Infinity are not JSON."""
+    """Return the JSON object of a line, None where it is none or nested too deep; NaN and Infinity are not JSON."""
     try:
         fields = json.loads(text, parse_constant=_refuse)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return fields if isinstance(fields, dict) else None
 

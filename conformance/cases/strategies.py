@@ -31,7 +31,7 @@ from optimetry.reference.declaration import Hyperparameter
 
 STEPS = (3, 1, 2, 5, 8, 13, 20, 33, 100)
 
-EPSILONS = ("epsilon", "eps", "eps1")
+EPSILON_NAMES = ("epsilon", "eps", "eps1")
 """The names of what keeps divisors from zero, near which gradients are drawn."""
 
 RATES = (0.01, 0.001, 0.1, 0.5, 1.0)
@@ -143,7 +143,7 @@ class Plan:
 
 def epsilon_of(hyper: Mapping[str, Any]) -> float:
     """Return what keeps divisors from zero; a small number where nothing does."""
-    return next((hyper[name] for name in EPSILONS if name in hyper), 1e-3)
+    return next((hyper[name] for name in EPSILON_NAMES if name in hyper), 1e-3)
 
 
 def case_of(plan: Plan, subject: Drawn, limits: Limits = UNLIMITED) -> Case:

@@ -14,13 +14,14 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.certify.evaluated import evaluated
 from optimetry.conformance.certify.pairs import Block, Pairs
 from optimetry.conformance.certify.settings import Setting
+from optimetry.conformance.harness.python_harness import engine_name
 from optimetry.conformance.numerics.agreement import SLACK, Expected, shares_of, ulps_of
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS, Format, flushing
 from optimetry.conformance.oracle.expected import with_underflow_room
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
-from optimetry.conformance.targets.protocol import Target, engine_name, reason_unsupported
+from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.errors import TargetFault
 from optimetry.reference.rule import Rule

@@ -27,17 +27,18 @@ from optimetry.conformance.commands.arguments import (
 from optimetry.conformance.commands.held import held
 from optimetry.conformance.commands.results_folder import checked_folder, write_tables, writing
 from optimetry.conformance.commands.terminal import terminal_width
+from optimetry.conformance.harness.python_harness import engine_name, engines_of
 from optimetry.conformance.judging.accuracy import STEPS, accuracy
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.targets.loading import load_target
-from optimetry.conformance.targets.protocol import Target, engine_name, engines_of
+from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import TargetFault, UsageError
 from optimetry.reports import accuracy_tables
 from optimetry.reports.accuracy import Accuracy
 from optimetry.reports.header import header_of
-from optimetry.reports.keeping import add
+from optimetry.reports.keeping import add, check_fits
 from optimetry.reports.results import Header, read
 
 EXAMPLES = """\
@@ -103,6 +104,8 @@ def _measure(
     """Measure a target, print and write the results; return the exit status."""
     kept = None if folder is None else folder / "results.jsonl"
     header = header_of(target.name, str(target.version), dtypes=dtypes, optimizers=rules, seed=0, effort="none")
+    if kept is not None:
+        check_fits(kept, header)
     runs = [Run(*each, steps) for each in product(dtypes, rules, KINDS)]
     measured: list[Accuracy] = []
     failed: list[str] = []

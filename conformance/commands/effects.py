@@ -23,12 +23,13 @@ from tabulate import tabulate
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.commands.results_folder import write
+from optimetry.conformance.harness.python_harness import engine_name, engines_of
 from optimetry.conformance.harness.starting import python_command
 from optimetry.conformance.judging.effect import default_case, effect
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.loading import load_target, program_command, program_target
-from optimetry.conformance.targets.protocol import Target, engine_name, engines_of
+from optimetry.conformance.targets.protocol import Target
 from optimetry.reference.errors import TargetFault
 from optimetry.reference.rules import RULES
 from optimetry.reports.results import Results, Verdict, file_of, read
@@ -108,24 +109,23 @@ def effects(target: Target, results: Results) -> Iterator[Effect]:
         measured.add(difference)
         engine = engines[verdict.engine]
         limits = limits_of(engine, verdict.optimizer)
-        offered = limits.offered
         subject, seed = subject_named(verdict.optimizer), results.header.seed
         cases = drawn_cases(subject, verdict.dtype, seed=seed, count=CASES, limits=limits)
         yield Effect(
             target=results.header.target,
             verdict=verdict,
             by_size={
-                size: effect(engine, offered(default_case(verdict.optimizer, verdict.dtype, size)))
+                size: effect(engine, default_case(verdict.optimizer, verdict.dtype, size)) or 0.0
                 for size in (SIZES if verdict.dtype == "float64" else SCALES.values())
             },
-            worst=max(worst(engine, offered(case)) for case in cases),
+            worst=max(worst(engine, case) for case in cases),
         )
 
 
 def worst(target: Target, case: Case) -> float:
     """Measure the effect in a drawn case; 0 where the target fails, which has a verdict of its own."""
     try:
-        return effect(target, case)
+        return effect(target, case) or 0.0
     except TargetFault:
         return 0.0
 

@@ -19,12 +19,13 @@ from optimetry.conformance.certify.job import BlockJob, SearchJob
 from optimetry.conformance.certify.worst import Worst
 from optimetry.conformance.commands.launching import Launch
 from optimetry.conformance.harness.program import Program
+from optimetry.conformance.harness.python_harness import engine_name, engines_not_run, engines_of
 from optimetry.conformance.judging.diagnose import Diagnosis, diagnose
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets.loading import hold_name, load_target
 from optimetry.conformance.targets.own_loading import load_own
 from optimetry.conformance.targets.program import ProgramTarget
-from optimetry.conformance.targets.protocol import Target, engine_name, engines_not_run, engines_of
+from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import TargetError
 from optimetry.reports.certificate import Certificate

@@ -18,6 +18,7 @@ from optimetry.conformance.judging.vectors import DTYPES, document, text_of
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import subject_named
+from optimetry.reference.errors import UsageError
 
 SCHEMA = "vectors.schema.json"
 
@@ -59,6 +60,8 @@ def vectors_command(options: argparse.Namespace) -> int:
     dtypes = chosen("dtype", options.dtype, DTYPES, elsewhere=FORMATS)
     place = options.out or options.archive
     checked_folder(place if options.out else place.parent, "--out" if options.out else "--archive")
+    if options.archive and place.is_dir():
+        raise UsageError(f"--archive {place}: is a folder, must be a file")
     pairs = [(rule, dtype) for rule in rules for dtype in dtypes]
     files = {}
     for rule, dtype in tqdm(pairs, unit="file", leave=False, disable=None):

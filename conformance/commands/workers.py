@@ -7,6 +7,7 @@ its own process and is silent for longer than a run may take is killed. One that
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
 from collections import deque
@@ -17,6 +18,7 @@ from typing import Any, Self
 from optimetry.conformance.commands.jobs import AnyJob, Finding, Job, Loaded, Task
 from optimetry.conformance.commands.worker import Lost, Worker
 from optimetry.conformance.judging.diagnose import Diagnosis
+from optimetry.conformance.subjects.registry import subject_named
 from optimetry.reports.results import Verdict
 
 
@@ -147,5 +149,7 @@ class Workers:
     def _failed(self, job: AnyJob, reason: str) -> list[Finding]:
         if not isinstance(job, Job):
             return [job.lost(reason)]
-        verdicts = [Verdict(optimizer=job.optimizer, dtype=name, verdict="error", reason=reason) for name in job.dtypes]
+        subject = subject_named(job.optimizer)
+        failed = Verdict(book=subject.book, optimizer=subject.name, dtype="", verdict="error", reason=reason)
+        verdicts = [dataclasses.replace(failed, dtype=name) for name in job.dtypes]
         return [Diagnosis(verdict) for verdict in verdicts] if self._task.diagnoses else list(verdicts)

@@ -418,10 +418,7 @@ class Player:
         if request.get("protocol") != PROTOCOL:
             return {"error": f"protocol = {request.get('protocol')!r}, must be {PROTOCOL}"}
         target = self.loaded()
-        listed = getattr(target, "engines", None)
-        engines = list(listed()) if callable(listed) else [target]
-        self.engines = {str(getattr(engine, "engine", "default")): engine for engine in engines}
-        ask = getattr(target, "not_run", None)
+        self.engines = {engine_name(engine): engine for engine in engines_of(target)}
         self.target = target
         return {
             "name": str(target.name),
@@ -429,7 +426,7 @@ class Player:
             "language": f"Python {'.'.join(map(str, sys.version_info[:3]))}, NumPy {np.__version__}",
             "protocol": PROTOCOL,
             "engines": list(self.engines),
-            "not_run": {str(k): str(v) for k, v in ask().items()} if ask else {},
+            "not_run": engines_not_run(target),
             "limits": {name: {**limits_of(engine), "offers": offered(engine)} for name, engine in self.engines.items()},
             "stateful": True,
             "packed": True,
@@ -669,6 +666,45 @@ def lend_targets() -> None:
 def begins(candidate: Any) -> bool:
     """Whether an object can begin runs: of rules, of wrappers, or of both."""
     return any(callable(getattr(candidate, start, None)) for start in STARTS.values())
+
+
+def engines_of(target: Any) -> list[Any]:
+    """Return the targets to judge one by one: what ``engines()`` lists, or the target itself.
+
+    Raises:
+        Fault: it lists none, or two of one name, or its method raises.
+    """
+    engines: list[Any] = _listed(target, "engines", list, [target])
+    names = [engine_name(engine) for engine in engines]
+    if not names:
+        raise Fault("engines() lists no engine")
+    for name in names:
+        if names.count(name) > 1:
+            raise Fault(f"engines() lists {names.count(name)} engines named {name!r}: each needs its own `engine`")
+    return engines
+
+
+def engine_name(target: Any) -> str:
+    """Return the engine that a target says it runs, ``"default"`` if it says nothing."""
+    return str(getattr(target, "engine", "default"))
+
+
+def engines_not_run(target: Any) -> dict[str, str]:
+    """Return the engines that a target says cannot run here, with its reasons.
+
+    Raises:
+        Fault: its method raises.
+    """
+    return {str(engine): str(reason) for engine, reason in _listed(target, "not_run", dict, {}).items()}
+
+
+def _listed(target: Any, method: str, kind: Callable[[Any], Any], otherwise: Any) -> Any:
+    """Return what a method of a target lists, and something else where it has no such method."""
+    ask = getattr(target, method, None)
+    try:
+        return kind(ask()) if callable(ask) else otherwise
+    except Exception as error:
+        raise Fault(f"{method}() {raised(error)}") from error
 
 
 def made(candidate: Any) -> Any:

@@ -14,13 +14,14 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.ordinary import KINDS, Gradients
+from optimetry.conformance.harness.python_harness import engine_name
 from optimetry.conformance.numerics.agreement import unit_of
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.numerics.formats import FORMATS, Format
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import documented_defaults
 from optimetry.conformance.subjects.subject import Subject
-from optimetry.conformance.targets.protocol import Target, engine_name, reason_unsupported
+from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reports.accuracy import LARGEST, Accuracy, Point, Spread
 

@@ -117,7 +117,7 @@ def _diagnosis(examination: Examination) -> Diagnosis:
         if known.explanation is None:
             known = dataclasses.replace(known, divergence=_divergence(target, known, guard))
             if known.found and isinstance(subject_named(verdict.optimizer), RuleSubject):
-                apart = effect(target, default_case(verdict.optimizer, verdict.dtype, 1.0))
+                apart = effect(target, default_case(verdict.optimizer, verdict.dtype, 1.0), guard)
                 known = dataclasses.replace(known, effect=apart)
         if verdict.verdict != "conforms":
             known = dataclasses.replace(known, worked=_worked(examination, known))

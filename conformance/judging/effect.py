@@ -10,17 +10,22 @@ from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import documented_defaults
+from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
 
 STEPS, ELEMENTS = 100, 1000
 
 
-def effect(target: Target, case: Case) -> float:
-    """Return the largest difference of a parameter after any step, as a share of the rule's largest change."""
+def effect(target: Target, case: Case, guard: Guard | None = None) -> float | None:
+    """Return the largest difference of a parameter after any step, as a share of the rule's largest change.
+
+    The case is made one that the target offers; None where there is no such.
+    """
+    case = limits_of(target, case.optimizer).offered(case)
     if reason_unsupported(target, case) is not None:
-        return 0.0
-    after = trajectory(target, case, Guard()).astype(np.float64)
+        return None
+    after = trajectory(target, case, guard or Guard()).astype(np.float64)
     documented = np.asarray(expected(case).value, np.float64)
     start = flat(case.parameters).astype(np.float64)
     with np.errstate(all="ignore"):

@@ -233,6 +233,9 @@ def _cut(failure: _Failing) -> Part | None:
     return part_of(case, columns) if len(columns) * steps <= NUMBERS else None
 
 
+MOST_LISTED = 5
+"""The most tensors that are listed by number."""
+
 FEW = 2**13
 """The most numbers, of all steps, on which alterations are tried."""
 
@@ -278,7 +281,7 @@ def _left_out(whole: Case, columns: Array, off: Array, kept: Array) -> Mapping[s
     if kept.all():
         return {"finding": "left_out_elements", "which": "every element"}
     if all(kept[tensors == tensor].all() for tensor in wrong):
-        return {"finding": "left_out_tensors", "which": f"tensor {_listed(wrong)}"}
+        return {"finding": "left_out_tensors", "which": _tensors(wrong)}
     if len(wrong) > 1:
         return {"finding": "left_out_elements", "which": f"{np.count_nonzero(off)} of the elements compared"}
     places = columns - starts[wrong[0]]
@@ -290,5 +293,10 @@ def _left_out(whole: Case, columns: Array, off: Array, kept: Array) -> Mapping[s
     return {"finding": "left_out_elements", "which": f"{np.count_nonzero(off)} of the elements compared"}
 
 
-def _listed(numbers: Array) -> str:
-    return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+def _tensors(numbers: Array) -> str:
+    """Write which tensors: one, some behind each other, or a few; how many, where that is long."""
+    if len(numbers) == 1:
+        return f"tensor {numbers[0]}"
+    if numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"tensors {numbers[0]} to {numbers[-1]}"
+    return f"tensors {', '.join(map(str, numbers))}" if len(numbers) <= MOST_LISTED else f"{len(numbers)} tensors"

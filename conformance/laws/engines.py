@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from optimetry.conformance.harness.python_harness import engine_name
 from optimetry.conformance.laws.law import NotOffered, Trial, behind, keeps_state, law
 from optimetry.conformance.laws.resumed import State, first_part, resumed
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arrays import Array, flat
-from optimetry.conformance.targets.protocol import engine_name
 from optimetry.conformance.targets.session import in_turn, watched
 from optimetry.reference.errors import TargetFault
 

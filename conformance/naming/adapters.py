@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case, Grads
+from optimetry.conformance.cases.strategies import EPSILON_NAMES
 from optimetry.conformance.laws.universal import missing_gradient, resuming
 from optimetry.conformance.naming.mistakes import Hyper, Mistake, Rates, with_rates
 from optimetry.conformance.numerics.arrays import with_zeros
@@ -82,7 +83,7 @@ def _constants(declared: Hyperparameter, first: Hyper) -> dict[Any, str]:
 def _usual(declared: Hyperparameter) -> tuple[Any, ...]:
     """Return the special values of a hyperparameter, and its neutral ones: 0, and 1 in its domain."""
     ignored = [x for x in IGNORED if declared.kind is float and (x == 0 or x in (declared.domain or ()))]
-    libraries = EPSILONS if declared.name == "epsilon" else ()
+    libraries = EPSILONS if declared.name in EPSILON_NAMES else ()
     return (*declared.corners, *ignored, *libraries)
 
 

@@ -13,6 +13,7 @@ from _pytest.mark.structures import ParameterSet
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.commands.arguments import effort_of
 from optimetry.conformance.commands.ledger import Balance, Ledger, outcome_of, read
+from optimetry.conformance.harness.python_harness import engine_name, engines_of
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.numerics.arithmetic import FLUSHES, Arithmetic
 from optimetry.conformance.numerics.formats import FORMATS
@@ -22,7 +23,7 @@ from optimetry.conformance.subjects.registry import DEFAULT_BOOK, SUBJECTS, chos
 from optimetry.conformance.targets.loading import load_target, made
 from optimetry.conformance.targets.own import MAKERS
 from optimetry.conformance.targets.own_loading import Own, load_own
-from optimetry.conformance.targets.protocol import Target, engine_name, engines_of
+from optimetry.conformance.targets.protocol import Target
 from optimetry.reports.numbers import number, share_text
 from optimetry.reports.results import Verdict
 

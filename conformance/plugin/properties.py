@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 
 from optimetry.conformance.cases.case import Case, met_before, replayed
 from optimetry.conformance.cases.strategies import cases
+from optimetry.conformance.harness.python_harness import engine_name
 from optimetry.conformance.judging.script import script
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import documented_class
@@ -18,7 +19,7 @@ from optimetry.conformance.numerics.agreement import compare
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.conformance.targets.limits import limits_of
-from optimetry.conformance.targets.protocol import Target, engine_name, reason_unsupported
+from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
 
 _COMMON = settings(deadline=None, database=None, suppress_health_check=list(HealthCheck), print_blob=True)

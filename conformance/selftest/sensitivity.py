@@ -18,6 +18,7 @@ from tqdm import tqdm
 
 from optimetry.conformance.cases.drawn import fitting
 from optimetry.conformance.cases.effort import EFFORTS, Effort
+from optimetry.conformance.harness.python_harness import engines_of
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.numerics.arrays import Array
@@ -26,7 +27,7 @@ from optimetry.conformance.selftest.faults import FAULTS, Fault, outcome, reject
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.targets.numpy.target import NumpyTarget
-from optimetry.conformance.targets.protocol import Target, engines_of
+from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard, watched
 from optimetry.reference.errors import TargetFault
 from optimetry.reference.rules import RULES

@@ -17,10 +17,11 @@ from tabulate import tabulate
 
 from optimetry.conformance.cases.case import CORPUS, Case, file_of, replayed
 from optimetry.conformance.certify.worst import Search, Worst, ratios, worst_of
+from optimetry.conformance.harness.python_harness import engine_name
 from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.conformance.selftest.equivalents import STYLES, StyledTarget, rules_of
 from optimetry.conformance.targets.numpy.target import NumpyTarget
-from optimetry.conformance.targets.protocol import Target, engine_name, reason_unsupported
+from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.rules import RULES
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.drawn import fitting
-from optimetry.conformance.cases.strategies import EPSILONS, drawn_cases
+from optimetry.conformance.cases.strategies import EPSILON_NAMES, drawn_cases
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.rules import RuleSubject, documented_defaults
 from optimetry.conformance.subjects.subject import Subject
@@ -81,7 +81,7 @@ def _of_rule(subject: Subject, dtype: str) -> Iterator[Case]:
     yield from case((LARGE_RATE,) * STEPS)
     small = float(form.smallest_normal) ** 0.25  # beside which an epsilon shows, and whose square has all digits
     for number in may_be_zero(subject):
-        scales = dict.fromkeys((small, GUARDED)) if number.name in EPSILONS else (1.0,)
+        scales = dict.fromkeys((small, GUARDED)) if number.name in EPSILON_NAMES else (1.0,)
         for scale in scales:
             yield from case(usual, scale, **{number.name: 0.0})
     yield from case(usual, start=NEAR, **{x.name: _with_digits(x, hyper[x.name]) for x in subject.hyperparameters()})

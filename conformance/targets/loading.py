@@ -21,7 +21,7 @@ from optimetry.conformance.subjects.names import near_miss
 from optimetry.conformance.targets.limits import hold_limits
 from optimetry.conformance.targets.own import MAKERS
 from optimetry.conformance.targets.program import ProgramTarget
-from optimetry.conformance.targets.protocol import Target, engines_of
+from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
 from optimetry.conformance.targets.table import FRAMEWORKS, Framework
 from optimetry.reference.errors import TargetError, UsageError
@@ -259,12 +259,10 @@ def made(candidate: Any, spec: str) -> Target:
     """
     try:
         target: Target = python_harness.made(candidate)
+        engines = python_harness.engines_of(target)
+        python_harness.engines_not_run(target)
     except python_harness.Fault as fault:
         raise TargetError(f"target {spec}: {fault}") from fault
-    try:
-        engines = engines_of(target)
-    except Exception as error:
-        raise TargetError(f"target {spec}: engines() raised {_text(error)}") from error
     for each in (target, *engines):
         hold_limits(each, spec)
     return target

@@ -6,7 +6,7 @@ one required method. Everything else is optional and looked up by name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from optimetry.conformance.cases.case import Case
@@ -156,23 +156,6 @@ class Target(Protocol):
     def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> Run:
         """Begin a run of ``optimizer`` with every documented hyperparameter (learning rate aside) in ``hyper``."""
         ...
-
-
-def engines_of(target: Target) -> Sequence[Target]:
-    """Return the targets to judge one by one: what ``engines()`` lists, or the target itself."""
-    listed = getattr(target, "engines", None)
-    return list(listed()) if callable(listed) else [target]
-
-
-def engine_name(target: Target) -> str:
-    """Return the engine that a target says it runs, ``"default"`` if it says nothing."""
-    return str(getattr(target, "engine", "default"))
-
-
-def engines_not_run(target: Target) -> dict[str, str]:
-    """Return the engines that a target says cannot run here, with its reasons."""
-    ask = getattr(target, "not_run", None)
-    return {} if ask is None else {str(engine): str(reason) for engine, reason in ask().items()}
 
 
 def recorded_cases(target: Target, optimizer: str, dtype: str) -> list[Case]:

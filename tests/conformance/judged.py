@@ -6,12 +6,12 @@ import dataclasses
 from typing import Any
 
 from optimetry.conformance.cases.effort import EFFORTS, Effort
+from optimetry.conformance.harness.python_harness import engines_of
 from optimetry.conformance.judging.diagnose import Diagnosis, diagnose
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.naming.families.family import Dialect
 from optimetry.conformance.naming.points import PointClass, classes_of
-from optimetry.conformance.targets.protocol import engines_of
 from optimetry.conformance.targets.session import Guard
 from optimetry.reports.results import Verdict
 

@@ -242,3 +242,23 @@ class BeyondTheSearch(Correct):
 
         run.step = other
         return run
+
+
+class NoEngine(Correct):
+    def engines(self):
+        return []
+
+
+class EnginesOfOneName(Correct):
+    def engines(self):
+        return [Correct(), TwoEngines("fast"), Correct()]
+
+
+class RaisesWhenAskedForEngines(Correct):
+    def engines(self):
+        raise RuntimeError("no list")
+
+
+class ListsWrongly(Correct):
+    def not_run(self):
+        return 3

@@ -182,8 +182,8 @@ def test_results_of_another_target_are_left_alone(optimetry, tmp_path):
     quick = ("--optimizer", "sgd", "--dtype", "float32", "--steps", 1, "--out", tmp_path)
     assert optimetry("accuracy", "miniatures:Correct", *quick)[0] == 0
     before = (tmp_path / "results.jsonl").read_bytes()
-    status, _, err = optimetry("accuracy", "numpy", *quick)
-    assert status == 2
+    status, out, err = optimetry("accuracy", "numpy", *quick)
+    assert (status, out) == (2, ""), "refused before anything is measured"
     assert "results of miniature 1.0, must be of numpy" in err
     assert (tmp_path / "results.jsonl").read_bytes() == before
     assert read(tmp_path / "results.jsonl").header.effort == "none"

@@ -10,7 +10,7 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging import parts
 from optimetry.conformance.laws import LAWS
-from optimetry.conformance.naming.adapters import mistakes
+from optimetry.conformance.naming.adapters import mistakes, usual_constants
 from optimetry.conformance.naming.candidates import arithmetics, tiers_of_mistakes
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistake, Mistaken
@@ -37,6 +37,12 @@ CASES = (CASE, CASE.replace(hyper={**MOMENTUM, "momentum": 0.25}))
 def mistake(inputs: dict[str, Any], optimizer: str = "momentum", cases: tuple[Case, ...] = CASES) -> Mistake:
     (named,) = (each for tier in mistakes(SUBJECTS[optimizer], cases) for each in tier if each.given == inputs)
     return named
+
+
+def test_an_epsilon_of_a_library_is_tried_under_every_name() -> None:
+    for optimizer, name in (("adam", "epsilon"), ("torch.adam", "eps"), ("torch.adafactor", "eps1")):
+        held = [each.given["held"] for each in usual_constants(SUBJECTS[optimizer]) if "held" in each.given]
+        assert {name: 1e-7} in held
 
 
 def test_gradients_that_are_never_cleared() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.harness.python_harness import engines_of
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.laws.law import Trial
 from optimetry.conformance.laws.variations import switched_on
@@ -16,7 +17,7 @@ from optimetry.conformance.selftest.faults.batches import ACCUMULATED, SCALED
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.loading import load_target
 from optimetry.conformance.targets.numpy.target import NumpyTarget
-from optimetry.conformance.targets.protocol import Target, engines_of, reason_unsupported
+from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard
 
 

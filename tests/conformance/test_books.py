@@ -6,11 +6,11 @@ import pytest
 
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.commands.cli import main
+from optimetry.conformance.harness.python_harness import engines_of
 from optimetry.conformance.judging.examine import examined, judge
 from optimetry.conformance.plugin.checks import Judging
 from optimetry.conformance.subjects.registry import chosen_in, subject_named
 from optimetry.conformance.targets.loading import load_target
-from optimetry.conformance.targets.protocol import engines_of
 from optimetry.reference.books import BOOKS
 from optimetry.reference.errors import UsageError
 from optimetry.reference.rule import rule_named

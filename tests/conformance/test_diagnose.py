@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.commands.diagnosis_text import report
+from optimetry.conformance.harness.python_harness import engines_of
 from optimetry.conformance.judging.diagnose import diagnose
 from optimetry.conformance.judging.divergence import first_divergence
 from optimetry.conformance.laws import LAWS
@@ -24,7 +25,7 @@ from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
-from optimetry.conformance.targets.protocol import Hyper, engines_of
+from optimetry.conformance.targets.protocol import Hyper
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import TargetFault
 from optimetry.reports.accuracy_tables import figure

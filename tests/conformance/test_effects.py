@@ -34,6 +34,22 @@ class Enlarged:
         return self.parameters
 
 
+class Pinned(Enlarged):
+    """The same of a framework that has one momentum."""
+
+    pinned = {"momentum": {"momentum": 0.0, "use_nesterov": False}}  # noqa: RUF012
+
+
+def test_an_effect_is_measured_of_what_is_offered():
+    assert effect(Pinned(1.5), default_case("momentum", "float64", 1.0)) == pytest.approx(0.5)
+
+    class Refusing(Enlarged):
+        def unsupported(self, optimizer, hyper, dtype):
+            return "not today"
+
+    assert effect(Refusing(1.5), default_case("sgd", "float64", 1.0)) is None
+
+
 def results(*verdicts):
     header = Header(
         optimetry="0.1.0",

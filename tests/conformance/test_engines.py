@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.harness.python_harness import engine_name, engines_of
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.laws.law import Trial
 from optimetry.conformance.selftest.equivalents import STYLES
@@ -14,7 +15,7 @@ from optimetry.conformance.selftest.equivalents.engines import StyledTarget
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.faults.engines import AmongEngines
 from optimetry.conformance.subjects.registry import SUBJECTS
-from optimetry.conformance.targets.protocol import Target, engine_name, engines_of
+from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
 
 BLEND, NEGATED = "one_engine_steps_along_a_blend", "one_engine_saves_a_negated_velocity"

@@ -11,6 +11,7 @@ import pytest
 
 from optimetry.conformance.cases.case import Case, replayed
 from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.harness.python_harness import engines_of
 from optimetry.conformance.judging.broken import BrokenLaws
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.naming.probes import probes_of
@@ -22,7 +23,7 @@ from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.selftest.sensitivity import HALF_QUICK, QUARTER_QUICK
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
-from optimetry.conformance.targets.protocol import Hyper, engines_of
+from optimetry.conformance.targets.protocol import Hyper
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import UnknownOptimizerError
 from optimetry.reports.results import Computes

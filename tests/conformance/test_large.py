@@ -33,6 +33,7 @@ from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.oracle.sampled import AFFORDABLE, edges, part_of, sampled
 from optimetry.conformance.selftest.equivalents import STYLES, StyledTarget
 from optimetry.conformance.selftest.faults import FAULTS
+from optimetry.conformance.selftest.faults.hooks import skipping_tensors
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.selftest.sensitivity import FEW, judged
 from optimetry.conformance.subjects.registry import subject_named
@@ -307,3 +308,12 @@ def test_every_hundred_steps_are_watched_as_a_run() -> None:
     assert np.isfinite(after).all()
     trajectory(NumpyTarget(), case.replace(grads=(), learning_rates=()), guard)
     assert len(beats) == 4
+
+
+def test_tensors_that_are_left_out_are_listed_by_number() -> None:
+    def run(*left_out: int) -> str | None:
+        start = skipping_tensors(lambda i, count: count >= 7 and i in left_out)
+        return contradicted(Instead(lambda rule, parameters: start(rule, parameters, {}), "sgd"), "sgd", MANY)
+
+    assert "leaves out tensors 1, 3, 6 with 7 tensors" in str(run(1, 3, 6))
+    assert "leaves out tensors 2 to 6 with 7 tensors" in str(run(2, 3, 4, 5, 6))

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from optimetry.conformance.harness.python_harness import PROTOCOL, Player
 from optimetry.conformance.targets.loading import (
     builtin_meaning,
     builtin_names,
@@ -40,6 +41,21 @@ def test_a_builtin_name_loads():
 def test_a_class_an_instance_a_factory_and_a_nested_object_load(path):
     target = load_target(f"miniatures:{path}")
     assert (target.name, target.version) == ("miniature", "1.0")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("NoEngine", "engines() lists no engine"),
+        ("EnginesOfOneName", "engines() lists 2 engines named 'default': each needs its own `engine`"),
+        ("RaisesWhenAskedForEngines", "engines() raised RuntimeError: no list"),
+        ("ListsWrongly", "not_run() raised TypeError: 'int' object is not iterable"),
+    ],
+)
+def test_engines_that_cannot_be_told_apart_are_refused_beside_the_judge_and_apart(name, expected):
+    assert refusal(f"miniatures:{name}") == f"target miniatures:{name}: {expected}"
+    answer = Player(f"miniatures:{name}").answer({"do": "hello", "protocol": PROTOCOL})
+    assert answer == {"error": expected}
 
 
 def test_a_module_of_the_current_directory_loads(tmp_path, monkeypatch):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from optimetry.accelerated.benchmarks.measuring import hyper_of
+from optimetry.conformance.harness.python_harness import engines_of
 from optimetry.conformance.targets.loading import load_target
 from optimetry.conformance.targets.peers import names, peers, versions
-from optimetry.conformance.targets.protocol import engines_of
 from optimetry.conformance.targets.table import FRAMEWORKS
 from optimetry.reference.errors import TargetError
 from optimetry.reference.rules import RULES, rule_named

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import settings
 
 from optimetry.conformance.cases.case import Case, replayed
+from optimetry.conformance.harness.python_harness import engines_of
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.plugin import properties
 from optimetry.conformance.plugin.properties import PROFILES, Nonconformity, hold_property
@@ -16,7 +17,6 @@ from optimetry.conformance.selftest.sensitivity import judged
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.targets.loading import load_target
 from optimetry.conformance.targets.numpy.target import NumpyTarget
-from optimetry.conformance.targets.protocol import engines_of
 
 ENGINES = engines_of(load_target("accelerated"))
 

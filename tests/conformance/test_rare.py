@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.cases.strategies import EPSILONS, drawn_cases
+from optimetry.conformance.cases.strategies import EPSILON_NAMES, drawn_cases
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.naming.runs import zeros
 from optimetry.conformance.numerics.agreement import compare
@@ -39,7 +39,7 @@ def test_every_rule_is_tried_with_numbers_that_are_never_drawn(optimizer: str, d
     assert all(rates.learning_rates[0::2])
     assert set(large.learning_rates) == {LARGE_RATE}
     zero = {number.name for number in may_be_zero(subject)}
-    assert zero >= {x.name for x in subject.hyperparameters() if x.name in EPSILONS and 0.0 in x.domain}  # type: ignore[operator]
+    assert zero >= {x.name for x in subject.hyperparameters() if x.name in EPSILON_NAMES and 0.0 in x.domain}  # type: ignore[operator]
     assert {name for case in others for name in zero if case.hyper[name] == 0} == zero
     assert [case.learning_rates[0] for case in others].count(SMALL_RATE) == 1
     counts = {x.name for x in subject.hyperparameters() if x.kind is int}

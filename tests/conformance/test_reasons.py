@@ -10,6 +10,7 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.commands.diagnosis_text import report
+from optimetry.conformance.harness.python_harness import engines_of
 from optimetry.conformance.judging.diagnose import diagnose
 from optimetry.conformance.judging.script import differences, script
 from optimetry.conformance.laws import laws_of
@@ -23,7 +24,6 @@ from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.selftest.sensitivity import HALF_QUICK, judged
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import run_of
-from optimetry.conformance.targets.protocol import engines_of
 from tests.conformance.judged import class_named, verdict_of
 
 FEW = Effort("few", 20, 2)

@@ -12,12 +12,12 @@ import pytest
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.harness.python_harness import engines_of
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.targets.keras.backend import Backend
 from optimetry.conformance.targets.loading import builtin_names, load_target
-from optimetry.conformance.targets.protocol import engines_of
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.conformance.targets.table import FRAMEWORKS
 from optimetry.reference.errors import TargetError, UnknownOptimizerError

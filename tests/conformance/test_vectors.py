@@ -75,6 +75,7 @@ def test_an_archive_holds_the_same_files_and_their_schema_and_is_the_same_each_t
         )
     assert "not allowed with argument" in refused("vectors", "--archive", "x.zip", "--out", "x")
     assert "is a file, must be a folder" in refused("vectors", "--archive", archives[0] / "x", "--optimizer", "adam")
+    assert "is a folder, must be a file" in refused("vectors", "--archive", tmp_path, "--optimizer", "adam")
 
 
 @pytest.mark.parametrize("arguments", [["--optimizer", "l2_decay"], ["--dtype", "bfloat16"], ["--book", "none"]])

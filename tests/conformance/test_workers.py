@@ -186,6 +186,12 @@ def test_workers_diagnose_where_they_are_told_to():
         ((lost,),) = pool.run([SGD])
     assert isinstance(lost, Diagnosis)
     assert lost.verdict.reason == "its process was killed by SIGSEGV"
+    assert lost.verdict.book == "fluid"
+
+
+def test_a_lost_job_keeps_the_book_of_its_rule():
+    ((lost,),) = judged("Exits", [Job("torch.adamw", ("float32",))])
+    assert (lost.verdict, lost.book, lost.optimizer) == ("error", "torch", "torch.adamw")
 
 
 def test_idle_processes_are_not_started(tmp_path, monkeypatch):

@@ -10,11 +10,11 @@ import pytest
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.commands.documents import document_of
 from optimetry.conformance.commands.ledger import read as read_ledger
+from optimetry.conformance.harness.python_harness import engine_name, engines_of
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.numerics.formats import MARGIN
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.loading import load_target
-from optimetry.conformance.targets.protocol import engine_name, engines_of
 from optimetry.conformance.targets.table import FRAMEWORKS
 from optimetry.reference.errors import TargetError
 from optimetry.reference.rules import RULES

@@ -11,6 +11,9 @@ from optimetry.reports.schema import schema
 from optimetry.reports.speed import Speed
 from tests.reports.written import ABSENT, BAD, GOOD, HEADER, refusal
 
+PART = {"rule": "documented", "where": None, "given": None}
+COMPUTES = {"rule": None, "formula": None, "found": False, "arithmetic": [], "same_as": []}
+
 
 def changed(path, number, **fields):
     """Rewrite one line with other fields; None removes one."""
@@ -131,6 +134,12 @@ def test_another_schema_version_is_refused(path):
         (3, {"share": -1.0}, "not a verdict line: share: -1.0 is less than the minimum of 0"),
         (3, {"cases": "removed"}, "not a verdict line: 'cases' is a required property"),
         (3, {"surprise": 1}, "'surprise' was unexpected"),
+        (3, {"kind": []}, "not a verdict line: kind: "),
+        (
+            3,
+            {"computes": {**COMPUTES, "parts": [{**PART, "run": {"finding": "held", "what": "m"}}]}},
+            "not a verdict line: a part that is 'held' lacks format",
+        ),
         (3, {"kind": "other"}, "not a verdict line: kind: 'verdict' was expected"),
         (3, {"counterexample": {"case": "{}"}}, "counterexample: 'script' is a required property"),
         (3, {"computes": {"rule": "x"}}, "computes: 'formula' is a required property"),
@@ -161,6 +170,19 @@ def test_a_broken_line_is_named_with_its_number(path, broken, number):
     lines[number - 1] = broken
     path.write_text("\n".join(lines) + "\n")
     assert refusal(path) == f", line {number}: not a JSON object"
+
+
+def test_a_line_that_is_nested_too_deep_for_a_reader_is_named(path):
+    lines = path.read_text().splitlines()
+    lines[2] = "[" * 100_000
+    path.write_text("\n".join(lines) + "\n")
+    assert refusal(path) == ", line 3: not a JSON object"
+
+
+def test_a_footer_of_schema_1_without_counts_is_refused(path):
+    changed(path, 1, schema=1)
+    changed(path, 5, counts=[1])
+    assert ", line 5: not a footer line: counts: [1] is not of type 'object'" in refusal(path)
 
 
 def test_nothing_may_follow_the_footer(path):

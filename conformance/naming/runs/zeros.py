@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.cases.strategies import EPSILONS
+from optimetry.conformance.cases.strategies import EPSILON_NAMES
 from optimetry.conformance.naming.mistakes import Hyper, Mistake, with_rates
 from optimetry.conformance.naming.runs.gradients import taken
 from optimetry.conformance.subjects.rare import may_be_zero, rare_cases
@@ -28,7 +28,7 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
     for value in dict.fromkeys((rate, *RATES)):
         yield Mistake(run=taken(f"{value:g}", "a learning rate of 0"), fed=_rates(value), shown_by=_rare)
     for name in [number.name for number in may_be_zero(subject)]:
-        for value in dict.fromkeys((hyper[name], *(GUARDS if name in EPSILONS else ()))):
+        for value in dict.fromkeys((hyper[name], *(GUARDS if name in EPSILON_NAMES else ()))):
             if value:
                 yield Mistake(run=taken(f"{value:g}", f"{name} = 0"), hyper=_in_place(name, value), shown_by=_rare)
 

@@ -10,11 +10,12 @@ from optimetry.accelerated.benchmarks.measuring import LR, hyper_of, inputs, mea
 from optimetry.accelerated.devices.host import HOST
 from optimetry.accelerated.kernels import offered
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.harness.python_harness import engine_name, engines_of
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.loading import load_target
 from optimetry.conformance.targets.peers import Step, names, steps_of
-from optimetry.conformance.targets.protocol import Hyper, engine_name, engines_of, reason_unsupported
+from optimetry.conformance.targets.protocol import Hyper, reason_unsupported
 from optimetry.reference.rule import rule_named
 from optimetry.reports.speed import TOUCH, Speed
 
