@@ -109,49 +109,60 @@ SUMMED = 1600
 
 
 def large_plans(subject: Drawn, dtype: str, scales: Sequence[Scale], seed: int) -> Iterator[Plan]:
-    """Yield a plan for each scale that can be judged, the same for the same seed.
+    """Yield the plans of each scale that can be judged, the same for the same seed.
 
     Sums of so many elements that rounding may exceed them are left out, and long runs of subjects that take few steps.
-    A long run has gradients of one sign, so that a wrong factor adds up.
     """
     for scale in scales:
         if scale.sparse and (subject.elementwise or subject.counts_zeros):
             continue
-        drawn = seeded_plan(subject, dtype, f"{seed} {scale.shapes} {scale.tensors} {scale.steps}")
-        settings = (
-            option_settings(subject)
-            if scale.options and not subject.shaped
-            else [subject.declaration.typical().hyper()]
-        )
-        from_zero = subject.elementwise and not scale.drawn and not scale.long
-        tensor = Tensor(
-            shape=(),
-            start=SPARSE if scale.sparse else "zero" if from_zero else "mixed",
-            pattern=SPARSE if scale.sparse else "one_sign" if scale.long else "mixed" if scale.drawn else "normal",
-            untouched=False,
-            missing=None,
-        )
-        rate = (0.01 if scale.long else 0.1) * (1.0 if subject.elementwise else 0.1)
-        whole = scale.options and not subject.elementwise
-        chosen = [shape for shape in scale.shapes if not whole or math.prod(shape) <= SUMMED]
-        shapes = [fitting(subject, shape) for shape in chosen]
-        plan = dataclasses.replace(
-            drawn,
-            hyper=drawn.hyper if scale.drawn else settings[0],
-            tensors=tuple(
-                dataclasses.replace(tensor, shape=shapes[i % len(shapes)], missing=1 if i % 8 == 5 else None)
-                for i in range(len(chosen) if whole else scale.tensors)
-            ),
-            steps=scale.steps,
-            rate=rate,
-            later_rate=rate / 2,
-        )
-        if (subject.elementwise or _summable(plan, subject)) and (
-            not scale.long or len(built(plan, subject).grads) == scale.steps
-        ):
+        settings = option_settings(subject) if scale.options and not subject.shaped else [_defaults(subject)]
+        plan = _large_plan(scale, subject, dtype, settings[0], seed)
+        whole_run = not scale.long or len(built(plan, subject).grads) == scale.steps
+        if whole_run and (subject.elementwise or _summable(plan, subject)):
             yield plan
             for number, hyper in enumerate(settings[1:], 1):
                 yield dataclasses.replace(plan, hyper=hyper, seed=(plan.seed + number) % 2**32)
+
+
+def _defaults(subject: Drawn) -> dict[str, Any]:
+    return subject.declaration.typical().hyper()
+
+
+def _large_plan(scale: Scale, subject: Drawn, dtype: str, hyper: dict[str, Any], seed: int) -> Plan:
+    """Return the plan of a scale; every eighth tensor has no gradient in one step."""
+    drawn = seeded_plan(subject, dtype, f"{seed} {scale.shapes} {scale.tensors} {scale.steps}")
+    start, pattern, rate = _magnitudes(scale, subject)
+    summed = scale.options and not subject.elementwise
+    chosen = [shape for shape in scale.shapes if not summed or math.prod(shape) <= SUMMED]
+    shapes = [fitting(subject, shape) for shape in chosen]
+    return dataclasses.replace(
+        drawn,
+        hyper=drawn.hyper if scale.drawn else hyper,
+        tensors=tuple(
+            Tensor(shapes[i % len(shapes)], start, pattern, untouched=False, missing=1 if i % 8 == 5 else None)
+            for i in range(len(chosen) if summed else scale.tensors)
+        ),
+        steps=scale.steps,
+        rate=rate,
+        later_rate=rate / 2,
+    )
+
+
+def _magnitudes(scale: Scale, subject: Drawn) -> tuple[str, str, float]:
+    """Return how parameters start, the pattern of gradients, and the first learning rate.
+
+    A long run has gradients of one sign, so that a wrong factor adds up. What has norms starts elsewhere than at zero,
+    and takes smaller steps.
+    """
+    rate = (0.01 if scale.long else 0.1) * (1.0 if subject.elementwise else 0.1)
+    if scale.sparse:
+        return SPARSE, SPARSE, rate
+    if scale.long:
+        return "mixed", "one_sign", rate
+    if scale.drawn:
+        return "mixed", "mixed", rate
+    return "zero" if subject.elementwise else "mixed", "normal", rate
 
 
 def _summable(plan: Plan, subject: Drawn) -> bool:
