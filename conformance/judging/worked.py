@@ -91,13 +91,17 @@ def worked(target: Target, cases: Sequence[Case], other: Candidate, name: str, g
     return None
 
 
-def _beside(divergence: Divergence, other: Candidate, name: str) -> Worked:
+def _beside(divergence: Divergence, other: Candidate, name: str) -> Worked | None:
+    """Work the element of a divergence; None where what explains the target is about more runs than this one."""
     case = divergence.case
+    value = other.expected(case).value
+    if len(value) != len(case.grads):
+        return None
     document = _Step.of(divergence, case, subject_of(case).of(case.hyper))
     fed, formula = _inputs(divergence, other)
     second = _Step({}, {}, {}) if formula is None else _Step.of(divergence, fed, formula)
     column = sum(param.size for param in case.parameters[: divergence.tensor]) + divergence.element
-    after = {**second.after, new(PARAM): float(other.expected(case).value[divergence.step - 1, column])}
+    after = {**second.after, new(PARAM): float(value[divergence.step - 1, column])}
     traced = document.between and second.between
     between = tuple(Row(*row) for row in differences(document.between, second.between)[:MOST]) if traced else ()
     unused = [slot for slot in second.inputs.keys() - document.inputs.keys() if second.is_idle(slot)]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.commands.diagnosis_text import worked_text
+from optimetry.conformance.judging.diagnose import diagnose
 from optimetry.conformance.judging.traced import NotTraceable, Number, differences, on_the_way
 from optimetry.conformance.judging.worked import Row, Worked, worked
 from optimetry.conformance.naming.explanation import Explanation
@@ -17,6 +18,7 @@ from optimetry.conformance.naming.probes import probes_of
 from optimetry.conformance.naming.runs import mistakes_of_runs
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.instead import computing
+from optimetry.conformance.selftest.sensitivity import FEW
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.session import Guard
@@ -129,3 +131,10 @@ def test_a_run_that_skips_an_update_is_shown_without_its_gradient() -> None:
 def test_what_conforms_has_no_difference_to_work_through() -> None:
     explanation: Any = Explanation(documented_class("adam"))
     assert worked(NumpyTarget(), probes_of("adam", "float32"), explanation, "", Guard()) is None
+
+
+def test_what_outlives_a_run_is_not_worked_within_one() -> None:
+    fault = FAULTS["velocity_outlives_runs"]
+    (diagnosis,) = diagnose([fault.target()], fault.optimizer, "float32", effort=FEW, seed=0)
+    assert diagnosis.verdict.reason.endswith("starts with the state that the run before it ended with")
+    assert diagnosis.worked is None
