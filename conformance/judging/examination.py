@@ -12,7 +12,7 @@ from optimetry.conformance.harness.python_harness import engine_name
 from optimetry.conformance.judging import evidence, reasons
 from optimetry.conformance.judging.broken import BrokenLaws
 from optimetry.conformance.judging.observed import Observed
-from optimetry.conformance.judging.rejection import Rejection
+from optimetry.conformance.judging.rejection import Finding, Rejection
 from optimetry.conformance.judging.scale import contradiction
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import documented_class
@@ -46,7 +46,7 @@ class Examination:
         laws: those it breaks.
         rejected: the first case outside the slack, with the trajectory.
         explanation: what explains every case, once the verdict has been built; None where nothing does.
-        rejection: the findings on a rejected engine, once the verdict has been built.
+        rejection: what is found on a rejected engine, once the verdict has been built.
     """
 
     target: Target
@@ -64,7 +64,7 @@ class Examination:
     laws: BrokenLaws = field(default_factory=BrokenLaws)
     rejected: tuple[Case, Array] | None = None
     explanation: Explanation | None = None
-    rejection: Rejection | None = None
+    rejection: Finding | None = None
 
     @property
     def settled(self) -> bool:
@@ -160,7 +160,7 @@ class Examination:
         """Return the verdict's fields on an engine that a case or a law has rejected."""
         observed = Observed.of(self.target, self.optimizer, self.dtype, self.cases, self.guard)
         rejection = Rejection(observed, self.laws, self.law_cases, self.search, self.agreement, self.tried)
-        self.rejection = rejection
-        fields = rejection.by_laws() if self.rejected is None else rejection.by_a_case(*self.rejected)
-        self.explanation, self.agreement, self.tried = rejection.explanation, rejection.agreement, rejection.tried
-        return fields
+        found = rejection.by_laws() if self.rejected is None else rejection.by_a_case(self.rejected)
+        self.rejection = found
+        self.explanation, self.agreement, self.tried = found.explanation, found.agreement, found.tried
+        return found.fields
