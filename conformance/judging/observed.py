@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice, tee
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -95,6 +95,22 @@ class Standing(Generic[C]):
         if agreement is None:
             return None
         return Standing(self.candidate, self.agreement + agreement, self.determined + answered(after, oracle, there))
+
+
+class Tried(NamedTuple):
+    """A run that candidates must explain.
+
+    Attributes:
+        case: what the engine was fed.
+        after: its trajectory.
+        drawn: whether the case is a drawn one, not made of one.
+        kept: whether the run is kept for other candidates.
+    """
+
+    case: Case
+    after: Array
+    drawn: bool
+    kept: bool
 
 
 @dataclass(frozen=True)
@@ -213,45 +229,52 @@ class Observed:
         """
         alive = [Standing(candidate) for candidate in candidates if self.probed.explained_by(candidate.expected)]
         narrow = any(each.candidate.narrow for each in alive)
+        most = (1 - judged) * self._elements(more, narrow) if alive and judged > 0 else np.inf
         document, tried, differing = Agreement(), 0, 0
 
-        def tried_with(drawn: Case) -> list[Case]:
-            short = with_short_numbers(drawn, self.limits) if narrow else drawn
-            return [drawn] if short is drawn else [short, drawn]
-
         def asked(drawn: Case) -> Iterator[Asked]:
-            for case in tried_with(drawn):
+            for case in self._kept_of(drawn, narrow):
                 if taken_ahead(self.target, case):
                     yield Asked(case)
                     yield from chain.from_iterable(each.candidate.asks(case) for each in alive)
 
-        def compared(drawn: Case) -> Iterator[Case]:
-            return self.offered(chain(more(drawn), tried_with(drawn)))
-
-        asks = bool(alive) and judged > 0
-        elements = sum(case.elements for drawn in self.cases() for case in compared(drawn)) if asks else 0
-        most = (1 - judged) * elements if asks else np.inf
         cases = evaluated_ahead(self.cases(), asked, EXCLUDING) if alive else ()
-        for drawn in runs_ahead(cases, lambda: [self.target], self.runs):
-            kept = tried_with(drawn)
-            for case in compared(drawn):
+        for case, after, drawn, kept in self._runs_of(cases, more, narrow):
+            documented = expected(case)
+            if drawn:
+                document, tried = document + compare(after, documented, case.form), tried + 1
+            there = contradicted(after, documented)
+            differing += int(np.count_nonzero(there))
+            alive = [still for each in alive if (still := each.on(case, after, there))]
+            if not alive and kept:
+                self.refuting[:] = [(case, after)]
+            self.silent.update(each.candidate for each in alive if each.agreement.vacuous > most)
+            alive = [each for each in alive if each.candidate not in self.silent]
+            if not alive:
+                break
+        telling = [each for each in alive if each.determined >= LEAST_DETERMINED * differing]
+        return [(each.candidate, each.agreement) for each in telling], Identity(None, document, Agreement(), tried)
+
+    def _runs_of(self, drawn: Iterable[Case], more: More, narrow: bool) -> Iterator[Tried]:
+        """Yield the runs of drawn cases and of those made of them; programs play some of the drawn ones ahead."""
+        for each in runs_ahead(drawn, lambda: [self.target], self.runs):
+            kept = self._kept_of(each, narrow)
+            for case in self._tried_of(each, more, narrow):
                 after = self.run(case) if case in kept else self.run_anew(case)
-                documented = expected(case)
-                if case is drawn:
-                    document, tried = document + compare(after, documented, case.form), tried + 1
-                there = contradicted(after, documented)
-                differing += int(np.count_nonzero(there))
-                alive = [still for each in alive if (still := each.on(case, after, there))]
-                if not alive and case in kept:
-                    self.refuting[:] = [(case, after)]
-                self.silent.update(each.candidate for each in alive if each.agreement.vacuous > most)
-                alive = [each for each in alive if each.candidate not in self.silent]
-                if not alive:
-                    return [], Identity(None, document, Agreement(), tried)
-        telling = [
-            (each.candidate, each.agreement) for each in alive if each.determined >= LEAST_DETERMINED * differing
-        ]
-        return telling, Identity(None, document, Agreement(), tried)
+                yield Tried(case, after, case is each, case in kept)
+
+    def _tried_of(self, drawn: Case, more: More, narrow: bool) -> Iterator[Case]:
+        """Yield the cases made of a drawn one that the engine offers, the drawn one last."""
+        return self.offered(chain(more(drawn), self._kept_of(drawn, narrow)))
+
+    def _kept_of(self, drawn: Case, narrow: bool) -> list[Case]:
+        """Return those whose runs are kept: the drawn case, and before it that with short numbers, where ``narrow``."""
+        short = with_short_numbers(drawn, self.limits) if narrow else drawn
+        return [drawn] if short is drawn else [short, drawn]
+
+    def _elements(self, more: More, narrow: bool) -> int:
+        """Return the number of elements in all cases that candidates are tried on."""
+        return sum(case.elements for drawn in self.cases() for case in self._tried_of(drawn, more, narrow))
 
     def holding(self, explanation: Explanation) -> Identity | None:
         """Return what is known of an explanation that holds in every probe and case; None if it does not hold."""
