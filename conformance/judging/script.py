@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from decimal import Decimal
+from string import Template
 from typing import Any
 
 import numpy as np
@@ -26,57 +27,57 @@ Ran = tuple[Case, Array | None]
 COLUMNS = '"documented", "given"'
 """The names of the two columns that are compared, as the script has them."""
 
-FORMULA = '''"""{title}
+FORMULA = Template('''"""$title
 
-Evaluates the documented formula in {wide}, and compares what {target} gave with it.
+Evaluates the documented formula in $wide, and compares what $target gave with it.
 The last column of the table is what rounding can explain; the script fails when it explains the difference.
 """
 
 import numpy as np
 
 inf, nan = float("inf"), float("nan")
-wide = np.{wide}
-parameters = {parameters}  # before the first step
-{inputs}given = {given}  # what {target} gave after each step
-allowed = {allowed}  # {slack:g} times the rounding-error bound of {dtype}
+wide = np.$wide
+parameters = $parameters  # before the first step
+${inputs}given = $given  # what $target gave after each step
+allowed = $allowed  # $slack times the rounding-error bound of $dtype
 
 
-{functions}
+$functions
 
 
 def array(values):
     return np.asarray(values, dtype=wide)
 
 
-documented = Documented({hyper})
-{loop}
-'''
+documented = Documented($hyper)
+$loop
+''')
 
-RECORDED = '''"""{title}
+RECORDED = Template('''"""$title
 
-{about}
+$about
 The last column of the table is what is allowed; the script fails when nothing differs by more.
 """
 
 import numpy as np
 
 inf, nan = float("inf"), float("nan")
-wide = np.{wide}
-{runs}
-first = {first}
-given = {second}
-allowed = {allowed}
+wide = np.$wide
+$runs
+first = $first
+given = $second
+allowed = $allowed
 
 
 def steps():
     for row in first:
         yield [np.asarray(row, dtype=wide)]
 
-'''
+''')
 
-TABLE = """
-row = "{{:>4}} {{:>6}} {{:>7}} {{:>24}} {{:>24}} {{:>10}} {{:>10}}".format
-print(row("step", "tensor", "element", {columns}, "difference", "allowed"))
+TABLE = Template("""
+row = "{:>4} {:>6} {:>7} {:>24} {:>24} {:>10} {:>10}".format
+print(row("step", "tensor", "element", $columns, "difference", "allowed"))
 beyond = 0
 with np.errstate(all="ignore"):
     for step, results in enumerate(steps()):
@@ -85,15 +86,15 @@ with np.errstate(all="ignore"):
             for element, (value, got, limit) in enumerate(rows):
                 apart = abs(value - got)
                 beyond += not apart <= limit and np.isfinite(limit)
-                numbers = f"{{value:.17g}}", f"{{got:.17g}}", f"{{apart:.3g}}", f"{{limit:.3g}}"
+                numbers = f"{value:.17g}", f"{got:.17g}", f"{apart:.3g}", f"{limit:.3g}"
                 print(row(step + 1, i, element, *numbers))
-print(f"{{beyond}} of the values above {differ}")
+print(f"{beyond} of the values above $differ")
 assert beyond
-"""
+""")
 
-RULE_INPUTS = """learning_rates = {rates}
-grads = {grads}  # one list a step; None: no gradient
-"""
+RULE_INPUTS = Template("""learning_rates = $rates
+grads = $grads  # one list a step; None: no gradient
+""")
 
 RULE_LOOP = """
 
@@ -107,8 +108,8 @@ def steps():
                 params[i], states[i] = documented.update(params[i], array(grad), states[i], wide(lr), counts[i])
         yield params"""
 
-WRAPPER_INPUTS = """fed = {grads}  # one list a step
-"""
+WRAPPER_INPUTS = Template("""fed = $grads  # one list a step
+""")
 
 WRAPPER_LOOP = """
 
@@ -119,13 +120,13 @@ def steps():
         results, state = documented.feed(arrays, [array(values) for values in parameters], state)
         yield results"""
 
-RUN = """
-# {which}: hyperparameters, learning rates, parameters, and what was fed and came back, step by step.
-hyper{number} = {hyper}
-learning_rates{number} = {rates}
-parameters{number} = {parameters}
-fed{number} = {grads}
-{after}"""
+RUN = Template("""
+# $which: hyperparameters, learning rates, parameters, and what was fed and came back, step by step.
+hyper$number = $hyper
+learning_rates$number = $rates
+parameters$number = $parameters
+fed$number = $grads
+$after""")
 
 
 def script(case: Case, after: Array, oracle: Expected, *, title: str, target: str) -> str | None:
@@ -146,12 +147,12 @@ def script(case: Case, after: Array, oracle: Expected, *, title: str, target: st
     """
     beyond = int(np.count_nonzero(shares_of(after, oracle) > SLACK))
     text = _of_formula(case, after, oracle, title=title, target=target)
-    if differences(text) == beyond:
+    if run_script(text) == beyond:
         return text
     about = f"Compares what {target} gave with the documented formula, as optimetry has evaluated it."
     shown = Difference.of("", oracle.value, after, np.where(oracle.known, SLACK * oracle.bound, np.inf))
     text = _recorded(shown, [(case, after)], COLUMNS, dtype=case.dtype, title=title, about=about)
-    return text if differences(text) == beyond else None
+    return text if run_script(text) == beyond else None
 
 
 def script_of_law(difference: Difference, ran: Sequence[Ran], *, dtype: str, title: str, about: str) -> str | None:
@@ -168,11 +169,11 @@ def script_of_law(difference: Difference, ran: Sequence[Ran], *, dtype: str, tit
         The text; None where the difference is one of bits that no number shows, such as the sign of a zero.
     """
     text = _recorded(difference, ran, '"one", "other"', dtype=dtype, title=title, about=about)
-    return text if differences(text) else None
+    return text if run_script(text) else None
 
 
-def differences(text: str) -> int:
-    """Run a script in this process, and return how many of the differences that it shows are too large."""
+def run_script(text: str) -> int:
+    """Run a script in this process, and return how many of the differences that its table shows are too large."""
     names: dict[str, Any] = {}
     with redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
         try:
@@ -191,41 +192,41 @@ def _of_formula(case: Case, after: Array, oracle: Expected, *, title: str, targe
         methods, inputs, loop = ("initial_state", "update"), RULE_INPUTS, RULE_LOOP
         hyper.append(f"slots={subject.declaration.slots!r}")
     allowed = np.where(np.isfinite(oracle.value), SLACK * oracle.bound, np.inf)
-    head = FORMULA.format(
-        title=title,
-        target=target,
+    head = FORMULA.substitute(
+        title=_escaped(title),
+        target=_escaped(target),
         wide=_wide(case.dtype),
         parameters=_listed(case.parameters),
-        inputs=inputs.format(rates=list(case.learning_rates), grads=[_listed(grads) for grads in case.grads]),
+        inputs=inputs.substitute(rates=list(case.learning_rates), grads=[_listed(grads) for grads in case.grads]),
         given=_steps(case, after),
         allowed=_steps(case, allowed),
-        slack=SLACK,
+        slack=f"{SLACK:g}",
         dtype=case.dtype,
         functions=formula(subject.declaration, *methods),
         hyper=", ".join(hyper),
         loop=loop,
     )
-    return head + TABLE.format(columns=COLUMNS, differ="differ by more than rounding can explain")
+    return head + TABLE.substitute(columns=COLUMNS, differ="differ by more than rounding can explain")
 
 
 def _recorded(difference: Difference, ran: Sequence[Ran], columns: str, *, dtype: str, title: str, about: str) -> str:
     second, allowed = difference.second, np.broadcast_to(difference.allowed, difference.second.shape)
     runs = [_run(case, after, str(i) if len(ran) > 1 else "") for i, (case, after) in enumerate(ran, 1)]
-    head = RECORDED.format(
-        title=title,
-        about=textwrap.fill(about, 100),
+    head = RECORDED.substitute(
+        title=_escaped(title),
+        about="\n".join(map(_escaped, textwrap.wrap(about, 100))),
         wide=_wide(dtype),
         runs="".join(runs),
         first=_rows(difference.first),
         second=[[row] for row in second.astype(np.float64).tolist()],
         allowed=[[row] for row in allowed.astype(np.float64).tolist()],
     )
-    return head + TABLE.format(columns=columns, differ="differ by more than is allowed")
+    return head + TABLE.substitute(columns=columns, differ="differ by more than is allowed")
 
 
 def _run(case: Case, after: Array | None, number: str) -> str:
     gave = "" if after is None else f"after{number and f'_{number}'} = {_steps(case, after)}\n"
-    return RUN.format(
+    return RUN.substitute(
         which=f"Run {number}" if number else "What was run",
         number=number and f"_{number}",
         hyper=case.hyper,
@@ -234,6 +235,12 @@ def _run(case: Case, after: Array | None, number: str) -> str:
         grads=[_listed(grads) for grads in case.grads],
         after=gave,
     )
+
+
+def _escaped(text: str) -> str:
+    """Escape what may not stand in a docstring, or would end it or a comment, as a target's name may have it."""
+    plain = "".join(char if char.isprintable() and char != "\\" else repr(char)[1:-1] for char in text)
+    return plain.replace('"""', r"\"\"\"")
 
 
 def _wide(dtype: str) -> str:

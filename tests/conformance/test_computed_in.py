@@ -16,7 +16,7 @@ from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.identify import identify_computed_in
 from optimetry.conformance.judging.narrower import InFormat, Narrower
 from optimetry.conformance.judging.observed import Observed
-from optimetry.conformance.judging.script import differences
+from optimetry.conformance.judging.script import run_script
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.numerics.agreement import SLACK, compare
@@ -288,7 +288,7 @@ def test_a_counterexample_shows_more_than_the_narrower_format(name: str) -> None
     case = Case.from_json(shown["case"])
     after, rounded = trajectory(fault.target(), case, Guard()), in_format(fault.optimizer, np.float32).expected(case)
     assert compare(after, rounded, case.form).share > SLACK
-    assert differences(shown["script"]) > 0
+    assert run_script(shown["script"]) > 0
 
 
 def test_a_target_of_a_narrower_format_is_fed_the_same_numbers_and_has_the_same_limits() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.commands.diagnosis_text import report
 from optimetry.conformance.harness.python_harness import engines_of
 from optimetry.conformance.judging.diagnose import diagnose
-from optimetry.conformance.judging.script import differences, script
+from optimetry.conformance.judging.script import run_script, script, script_of_law
 from optimetry.conformance.laws import laws_of
+from optimetry.conformance.laws.law import Difference
 from optimetry.conformance.naming.probes import probes_of
 from optimetry.conformance.numerics.agreement import SLACK, Expected, compare
 from optimetry.conformance.numerics.arrays import Array
@@ -150,7 +152,7 @@ def test_what_is_wrong_once_is_shown_by_a_script_though_it_is_not_wrong_again(la
     assert verdict.share is not None
     assert (verdict.law is None) == (verdict.share > SLACK) == (laws == 0)
     assert verdict.counterexample is not None
-    assert differences(verdict.counterexample["script"]) > 0
+    assert run_script(verdict.counterexample["script"]) > 0
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -165,7 +167,44 @@ def test_a_script_that_would_decide_otherwise_gives_the_judges_numbers(dtype: st
     text = script(case, after, other, title="A trial.", target="nobody")
     assert text is not None
     assert "as optimetry has evaluated it" in text
-    assert differences(text) == 1
+    assert run_script(text) == 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        r"lib\users",
+        "lib\nimport nowhere",
+        "\r\x0c\0\x85",
+        'triple"""quotes',
+        '"""',
+        "ends in \\",
+        "\udc80",
+        "x" * 99 + "\0",
+    ],
+)
+def test_any_name_of_a_target_can_stand_in_a_script(name: str) -> None:
+    one = np.ones(1, np.float32)
+    case = Case("sgd", "float32", {}, (0.5,), (one,), ((one,),))
+    oracle, after = expected(case), np.full((1, 1), 0.75, np.float32)
+    other = Expected(oracle.value - 0.25, oracle.bound * 0 + 0.2, oracle.start)  # is given as numbers, not as a formula
+    difference = Difference.of("", after, after + 1, 0)
+    texts = [script(case, after, known, title=f"{name} is tried.", target=name) for known in (oracle, other)]
+    texts.append(script_of_law(difference, [(case, after)], dtype="float32", title=f"{name} is tried.", about=name))
+    for text in texts:
+        assert text is not None
+        assert run_script(text) == 1
+        docstring = ast.get_docstring(ast.parse(text), clean=False)
+        assert docstring is not None
+        assert docstring.startswith(f"{name} is tried.\n\n")
+
+
+def test_a_target_of_any_name_is_judged() -> None:
+    target = hooked(returned=lambda after: [array + 1 for array in after])
+    target.name = 'C:\\users\\"""lib'
+    shown = verdict_of(target, "sgd", effort=FEW).counterexample
+    assert shown is not None
+    assert run_script(shown["script"]) > 0
 
 
 def test_the_counterexample_says_how_far_the_nearest_rule_is() -> None:
