@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,38 +84,53 @@ def launch_of(options: Any) -> Launch:
         UsageError: there is no target, or two, or an option that does not fit; the text says what is allowed.
     """
     memory = memory_of(options.memory_limit)
-    if options.beside:
-        others = {"--": options.program, "--python": options.python, "--memory-limit": memory}
-        for option in (option for option, value in others.items() if value):
-            raise UsageError(f"--beside: must be left out with {option}, which is for a process of its own")
-    how = tuple(["--beside"] if options.beside else [])
-    how += tuple(["--python", options.python] if options.python is not None else [])
-    how += tuple(["--memory-limit", options.memory_limit] if memory is not None else [])
+    for text in _refusals(options):
+        raise UsageError(text)
+    how = ("--beside",) if options.beside else ()
+    how += ("--python", options.python) if options.python is not None else ()
+    how += ("--memory-limit", options.memory_limit) if memory is not None else ()
     if options.program:
-        if options.target is not None:
-            raise UsageError(f"target {options.target!r}: must be left out where a program is named behind `--`")
-        if options.rule is not None:
-            raise UsageError(f"--as {options.rule}: is for TARGET; a program says itself which optimizers it offers")
-        if options.python is not None:
-            raise UsageError(f"--python = {options.python!r}: is for TARGET; a program behind `--` names its own")
         return Launch(shlex.join(options.program), program_of(options.program), memory, options=how, program=True)
-    if options.target is None:
-        raise UsageError(f"no TARGET, must be a built-in name (`optimetry targets`), or module:object; {PROGRAM}")
     own = own_of(options)
     if options.python is not None:
         program_of([options.python], "--python")
-    command: tuple[str, ...] | None = None
+    return Launch(options.target, _command_of(options, own), memory, own, how)
+
+
+def _refusals(options: Any) -> Iterator[str]:
+    """Yield what is said of options that exclude each other; nothing where all fit together."""
+    if options.beside:
+        apart = {"--": options.program, "--python": options.python, "--memory-limit": options.memory_limit}
+        for option in (option for option, value in apart.items() if value):
+            yield f"--beside: must be left out with {option}, which is for a process of its own"
+    if options.program:
+        for_target = {
+            f"target {options.target!r}: must be left out where a program is named behind `--`": options.target,
+            f"--as {options.rule}: is for TARGET; a program says itself which optimizers it offers": options.rule,
+            f"--python = {options.python!r}: is for TARGET; a program behind `--` names its own": options.python,
+        }
+        yield from (text for text, value in for_target.items() if value is not None)
+    elif options.target is None:
+        yield f"no TARGET, must be a built-in name (`optimetry targets`), or module:object; {PROGRAM}"
+
+
+def _command_of(options: Any, own: Own | None) -> tuple[str, ...] | None:
+    """Return the command that plays TARGET; None where it is imported beside the judge.
+
+    Raises:
+        UsageError: TARGET is a program, and cannot be found, or is to run beside the judge.
+    """
     played = None if own is not None else program_command(options.target, options.python)
     if played is not None:
         if options.beside:
             raise UsageError(f"--beside: must be left out with {options.target}, which is a program")
-        command = program_of(played, f"target {options.target}")
-    elif own is None and options.python is not None:
-        command = tuple(python_command(options.python, options.target))
-    elif not options.beside:
-        arguments = (options.target,) if own is None else (own.spec, own.rule, *own.arguments)
-        command = (options.python or sys.executable, "-m", OWN_HARNESS, *arguments)
-    return Launch(options.target, command, memory, own, how)
+        return program_of(played, f"target {options.target}")
+    if options.beside:
+        return None
+    if own is None and options.python is not None:
+        return tuple(python_command(options.python, options.target))
+    arguments = (options.target,) if own is None else (own.spec, own.rule, *own.arguments)
+    return options.python or sys.executable, "-m", OWN_HARNESS, *arguments
 
 
 def own_of(options: Any) -> Own | None:
