@@ -108,6 +108,7 @@ def _refusals(options: Any) -> Iterator[str]:
             f"target {options.target!r}: must be left out where a program is named behind `--`": options.target,
             f"--as {options.rule}: is for TARGET; a program says itself which optimizers it offers": options.rule,
             f"--python = {options.python!r}: is for TARGET; a program behind `--` names its own": options.python,
+            f"--with {' '.join(options.arguments)}: is for TARGET and --as": options.arguments or None,
         }
         yield from (text for text, value in for_target.items() if value is not None)
     elif options.target is None:
