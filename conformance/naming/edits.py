@@ -13,6 +13,7 @@ from functools import cache
 from optimetry.conformance.naming.factors import added, multiplied
 from optimetry.conformance.naming.guards import GUARDS, guarded
 from optimetry.conformance.naming.limits import excepted, limited, norms_of_sums
+from optimetry.conformance.naming.patterns import rewritten, rules_of
 from optimetry.conformance.naming.programs import (
     GRAD,
     OVER_ALL,
@@ -104,6 +105,34 @@ class Edit:
 NEVER_NEGATED = ("square", "sum", OVER_ALL)
 """Operations that are not negated: the root of a negative sum is NaN, which no comparison decides, and a formula that
 is undecided explains too much. Subtracting a square is another edit."""
+
+MOVED_TERMS = rules_of(
+    "sqrt(a) + c -> sqrt(a + c)",
+    "a*b + c -> a*(b + c) or (a + c)*b",
+    "a/b + c -> (a + c)/b or a/(b + c)",
+    "(a + b)*c -> a*c + b or a + b*c",
+    "maximum(a + b, c) -> maximum(a, c + b) or maximum(b, c + a) or maximum(a, c) + b",
+    "minimum(a + b, c) -> minimum(a, c + b) or minimum(b, c + a) or minimum(a, c) + b",
+)
+"""A term moved into a neighbour, or out of it; also where ``c`` is the first operand."""
+
+WITHOUT_BRACKETS = rules_of(
+    "sqrt(a + b) -> sqrt(a) + b or a + sqrt(b)",
+    "(a - b)*c -> a - b*c",
+    "(a - b)/c -> a - b/c",
+    "(a + b)/c -> a + b/c",
+    "a*(b - c) -> a*b - c",
+    "a/(b + c) -> a/b + c",
+    "a/(b - c) -> a/b - c",
+    "a*b/(c + d) -> a*(b/c + d)",
+    "a*b/(c - d) -> a*(b/c - d)",
+)
+"""A root, product or quotient as it is read without the brackets about a sum or difference."""
+
+WEIGHTED_SUMS = rules_of("a*x + b*y -> x + y or maximum(x, y) or maximum(a*x, y) or b*x + a*y")
+"""An average without its weights, as the larger of both terms, or with each weight at the other term."""
+
+EXCHANGED_OPERANDS = rules_of("a - b -> b - a", "a/b -> b/a", "a**b -> b**a")
 
 ASIDE = "aside"
 """Holds the place of the first of two expressions while they are exchanged."""
@@ -229,17 +258,12 @@ def _operations(part: Expression, slots: Sequence[str], hyperparameters: Sequenc
 
 def _averages(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
     """Yield a weighted sum without its weights, with each at the other term, or as the larger of both terms."""
-    match part:
-        case ("add", ("multiply", a, x), ("multiply", b, y)):
-            yield from (("add", x, y), ("maximum", x, y), ("maximum", ("multiply", a, x), y))
-            yield ("add", ("multiply", b, x), ("multiply", a, y))
+    yield from rewritten(part, WEIGHTED_SUMS)
 
 
 def _functions(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
     """Yield functions of the expression, its negative, and an operation with its operands exchanged."""
-    match part:
-        case (("subtract" | "divide" | "power") as name, a, b):
-            yield (name, b, a)
+    yield from rewritten(part, EXCHANGED_OPERANDS)
     if isinstance(part, tuple) or part == GRAD:
         yield from ((name, part) for name in UNARY)
         if not _is(part, *NEVER_NEGATED):
@@ -247,46 +271,12 @@ def _functions(part: Expression, slots: Sequence[str], hyperparameters: Sequence
 
 
 def _moved(part: Expression) -> Iterator[Expression]:
-    """Yield the operation with a term moved into a neighbour, or out of it."""
+    """Yield the operation with a term moved into a neighbour, or out of it, or read without brackets."""
+    yield from rewritten(part, MOVED_TERMS)
     match part:
-        case ("sqrt", ("add", a, b)):
-            yield from (("add", ("sqrt", a), b), ("add", a, ("sqrt", b)))
         case (name, left, right):
-            yield from _moved_beside(name, left, right)
-            yield from _moved_beside(name, right, left)
-            yield from _without_brackets(name, left, right)
-
-
-def _moved_beside(name: str, inner: Expression, other: Expression) -> Iterator[Expression]:
-    """Yield an operation of two operands with a term moved between them; ``inner`` is the one that is opened."""
-    match name, inner:
-        case "add", ("sqrt", a):
-            yield ("sqrt", ("add", a, other))
-        case "add", ("multiply", a, b):
-            yield from (("multiply", a, ("add", b, other)), ("multiply", ("add", a, other), b))
-        case "add", ("divide", a, b):
-            yield from (("divide", ("add", a, other), b), ("divide", a, ("add", b, other)))
-        case "multiply", ("add", a, b):
-            yield from (("add", ("multiply", a, other), b), ("add", a, ("multiply", b, other)))
-        case (("maximum" | "minimum"), ("add", a, b)):
-            yield from ((name, a, ("add", other, b)), (name, b, ("add", other, a)), ("add", (name, a, other), b))
-
-
-def _without_brackets(name: str, left: Expression, right: Expression) -> Iterator[Expression]:
-    """Yield a product or quotient as it is read without the brackets about a sum or difference, where that is new."""
-    match name, left:
-        case (("multiply" | "divide"), ("subtract", a, b)):
-            yield ("subtract", a, (name, b, right))
-        case "divide", ("add", a, b):
-            yield ("add", a, ("divide", b, right))
-    match name, right:
-        case "multiply", ("subtract", a, b):
-            yield ("subtract", ("multiply", left, a), b)
-        case "divide", (("add" | "subtract") as inner, a, b):
-            yield (inner, ("divide", left, a), b)
-    match name, left, right:
-        case "divide", ("multiply", factor, numerator), (("add" | "subtract") as inner, a, b):
-            yield ("multiply", factor, (inner, ("divide", numerator, a), b))
+            yield from rewritten((name, right, left), MOVED_TERMS)
+    yield from rewritten(part, WITHOUT_BRACKETS)
 
 
 def _is(part: Expression, *names: str) -> bool:

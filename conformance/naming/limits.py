@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from optimetry.conformance.naming.patterns import rewritten, rules_of
 from optimetry.conformance.naming.programs import GRAD, PARAM, RATE, Expression, is_norm, replaced, simplified
 
 LIMITS = (1.0, 10.0)
 """The limits of a norm, or of a ratio of norms, in libraries."""
+
+CHOICES = rules_of(
+    "where(p, a, b) -> where(p, a, maximum(a, b))",
+    "where(p, a/c, b) -> where(p, a, b)/c",
+    "where(p, (a - b)/c, 0) -> (where(p, a, b) - b)/c",
+)
+"""A choice by a condition that takes the larger value, or is made above a divisor."""
 
 
 def limited(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
@@ -30,20 +38,11 @@ def _has_norm(product: Expression) -> bool:
 
 
 def excepted(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
-    """Yield a choice that is also off where a hyperparameter is 0, takes the larger value, or is made above a divisor.
-
-    A choice between ``(a - b)/c`` and 0 becomes one between a and b in ``a``'s place.
-    """
+    """Yield a choice that is also off where a hyperparameter is 0, and those of `CHOICES`."""
     match part:
-        case ("where", tuple() as condition, first, second):
+        case ("where", tuple(), _, second):
             yield from (("where", ("greater", name, 0), part, second) for name in hyperparameters)
-            yield ("where", condition, first, ("maximum", first, second))
-            match first:
-                case ("divide", above, below):
-                    yield ("divide", ("where", condition, above, second), below)
-            match first, second:
-                case ("divide", ("subtract", a, b), below), 0:
-                    yield ("divide", ("subtract", ("where", condition, a, b), b), below)
+            yield from rewritten(part, CHOICES)
 
 
 def norms_of_sums(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:

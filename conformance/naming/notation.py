@@ -1,7 +1,8 @@
-"""Writes expressions as formulas, in the notation of the rules' docstrings."""
+"""Writes expressions as formulas, in the notation of the rules' docstrings, and reads them."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 
 from optimetry.conformance.naming.programs import OVER_ALL, Expression, is_norm
@@ -22,6 +23,15 @@ SIGNS = {
     "power": ("**", 4),
 }
 """How operations are written between their operands, and how strongly they bind."""
+
+READ: Mapping[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Sub: "subtract",
+    ast.Mult: "multiply",
+    ast.Div: "divide",
+    ast.Pow: "power",
+}
+"""The operations between two operands that are read."""
 
 
 def text_of(expression: Expression, names: Mapping[Expression, str] | None = None) -> str:
@@ -55,3 +65,25 @@ def _written(expression: Expression, names: Mapping[Expression, str]) -> tuple[s
 def _within(written: tuple[str, int], binding: int) -> str:
     text, own = written
     return text if own >= binding else f"({text})"
+
+
+def expression_of(formula: str) -> Expression:
+    """Read a formula of names, numbers, functions and the operations of `READ`.
+
+    Raises:
+        ValueError: it holds anything else.
+    """
+    return _read(ast.parse(formula, mode="eval").body)
+
+
+def _read(node: ast.expr) -> Expression:
+    match node:
+        case ast.Name(name):
+            return name
+        case ast.Constant(int() | float() as number):
+            return number
+        case ast.Call(ast.Name(function), operands):
+            return (function, *map(_read, operands))
+        case ast.BinOp(left, sign, right) if type(sign) in READ:
+            return (READ[type(sign)], _read(left), _read(right))
+    raise ValueError(f"{ast.unparse(node)!r} is no formula that is read")
