@@ -6,19 +6,19 @@ each edit puts one expression in the place of another, in one output or in all o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
 from optimetry.conformance.naming.factors import added, multiplied
 from optimetry.conformance.naming.guards import GUARDS, guarded
 from optimetry.conformance.naming.limits import excepted, limited, norms_of_sums
+from optimetry.conformance.naming.names import Names
 from optimetry.conformance.naming.patterns import rewritten, rules_of
 from optimetry.conformance.naming.programs import (
     GRAD,
     OVER_ALL,
     PARAM,
-    RATE,
     SENT,
     SENT_ROUNDED_UP,
     STEP,
@@ -138,23 +138,19 @@ ASIDE = "aside"
 """Holds the place of the first of two expressions while they are exchanged."""
 
 
-def others_of(
-    part: Expression, slots: Sequence[str], hyperparameters: Sequence[str], *, looking: bool = False
-) -> Iterator[Expression]:
+def others_of(part: Expression, names: Names, *, looking: bool = False) -> Iterator[Expression]:
     """Yield what may stand in the place of a part of any program, the likeliest kinds first.
 
     Args:
         part: what is replaced.
-        slots: the names of all slots.
-        hyperparameters: the names of the real ones.
+        names: those of the program's inputs.
         looking: yield only edits that depend on the operands of the part.
     """
-    inputs = (PARAM, GRAD, RATE, STEP, *slots, *hyperparameters)
-    if not isinstance(part, tuple) and part not in inputs:
+    if not isinstance(part, tuple) and part not in names.inputs:
         return  # a number, or a flag
     for kind in LOOKING if looking else KINDS:
         if kind in OF_CONDITIONS or not _is(part, *CONDITIONS):
-            yield from kind(part, slots, hyperparameters)
+            yield from kind(part, names)
 
 
 def lines_of_slots(program: Program) -> Program:
@@ -190,13 +186,13 @@ def others_within(part: Expression, new: Program) -> Iterator[Expression]:
                     yield (*part[:i], slot, *part[i + 1 :])
 
 
-def _slots(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
+def _slots(part: Expression, names: Names) -> Iterator[Expression]:
     """Yield another slot in the place of one, or a slot or the parameter for the gradient."""
-    if part in slots:
-        yield from slots
+    if part in names.slots:
+        yield from names.slots
         yield 0.0
     elif part == GRAD:
-        yield from (PARAM, *slots)
+        yield from (PARAM, *names.slots)
 
 
 def powers(part: Expression) -> Iterator[Expression]:
@@ -204,35 +200,35 @@ def powers(part: Expression) -> Iterator[Expression]:
     yield from (("square", part), ("sqrt", part))
 
 
-def _numbers(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
+def _numbers(part: Expression, names: Names) -> Iterator[Expression]:
     """Yield what stands in the place of a hyperparameter or of the step number."""
-    if part in hyperparameters:
-        yield from hyperparameters
+    if part in names.hyperparameters:
+        yield from names.hyperparameters
         yield from (0.0, 1.0, ("subtract", 1, part), *powers(part))
     elif part == STEP:
         yield from (("add", STEP, 1), ("subtract", STEP, 1), 1)
 
 
-def _operands(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
+def _operands(part: Expression, names: Names) -> Iterator[Expression]:
     """Yield an operation with one operand changed: another input, a function less or more, a term less."""
     if isinstance(part, tuple):
         name = part[0]
         for i, operand in enumerate(part[1:], 1):
             others: list[Expression] = []
             if isinstance(operand, str):
-                others += _slots(operand, slots, hyperparameters)
-                others += _numbers(operand, slots, hyperparameters)
+                others += _slots(operand, names)
+                others += _numbers(operand, names)
             elif _is(operand, *UNARY, "negative"):
                 others.append(operand[1])
             elif _is(operand, "add", "subtract"):
                 others += [term for term in operand[1:] if isinstance(term, tuple)]
             if operand == GRAD and name not in UNARY:
                 others += [(function, GRAD) for function in UNARY]
-                others += [("multiply", ("subtract", 1, decay), GRAD) for decay in hyperparameters]
+                others += [("multiply", ("subtract", 1, decay), GRAD) for decay in names.hyperparameters]
             yield from ((*part[:i], new, *part[i + 1 :]) for new in others if not isinstance(new, int | float))
 
 
-def _operations(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
+def _operations(part: Expression, names: Names) -> Iterator[Expression]:
     """Yield an operation without one operand, replaced by another operation, or with a term moved."""
     if not isinstance(part, tuple):
         return
@@ -248,7 +244,7 @@ def _operations(part: Expression, slots: Sequence[str], hyperparameters: Sequenc
     yield from ((str(other), *operands) for other in COUNTERPARTS.get(str(name), ()))
     if is_norm(part):
         total = operands[0][0]  # of one tensor, or of all
-        yield from (("sqrt", (total, ("square", x))) for x in (GRAD, PARAM, *slots))
+        yield from (("sqrt", (total, ("square", x))) for x in (GRAD, PARAM, *names.slots))
     if name == "multiply" and STEP in operands:
         yield ("floor", part)
     if name == "sign":
@@ -256,12 +252,12 @@ def _operations(part: Expression, slots: Sequence[str], hyperparameters: Sequenc
     yield from _moved(part)
 
 
-def _averages(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
+def _averages(part: Expression, names: Names) -> Iterator[Expression]:
     """Yield a weighted sum without its weights, with each at the other term, or as the larger of both terms."""
     yield from rewritten(part, WEIGHTED_SUMS)
 
 
-def _functions(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
+def _functions(part: Expression, names: Names) -> Iterator[Expression]:
     """Yield functions of the expression, its negative, and an operation with its operands exchanged."""
     yield from rewritten(part, EXCHANGED_OPERANDS)
     if isinstance(part, tuple) or part == GRAD:

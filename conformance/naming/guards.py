@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from optimetry.conformance.naming.names import Names
 from optimetry.conformance.naming.programs import Expression, is_norm
 
 GUARDS = (1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12)
 """What libraries add to a divisor that may be zero, where the document has no hyperparameter for it."""
 
 
-def guarded(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
+def guarded(part: Expression, names: Names) -> Iterator[Expression]:
     """Yield a divisor, a root or a norm with a small number added, and a clip as its limited norm over a guarded norm.
 
     A quotient may be zero where its divisor is, and then the divisor needs no hyperparameter added.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from optimetry.conformance.naming.names import Names
 from optimetry.conformance.naming.patterns import rewritten, rules_of
 from optimetry.conformance.naming.programs import GRAD, PARAM, RATE, Expression, is_norm, replaced, simplified
 
@@ -18,7 +19,7 @@ CHOICES = rules_of(
 """A choice by a condition that takes the larger value, or is made above a divisor."""
 
 
-def limited(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
+def limited(part: Expression, names: Names) -> Iterator[Expression]:
     """Yield a ratio of norms or a norm that is limited: by a number, or a ratio by the learning rate."""
     match part:
         case ("divide", above, _) if is_norm(above) or _has_norm(above):
@@ -37,21 +38,21 @@ def _has_norm(product: Expression) -> bool:
     return False
 
 
-def excepted(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
+def excepted(part: Expression, names: Names) -> Iterator[Expression]:
     """Yield a choice that is also off where a hyperparameter is 0, and those of `CHOICES`."""
     match part:
         case ("where", tuple(), _, second):
-            yield from (("where", ("greater", name, 0), part, second) for name in hyperparameters)
+            yield from (("where", ("greater", name, 0), part, second) for name in names.hyperparameters)
             yield from rewritten(part, CHOICES)
 
 
-def norms_of_sums(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
+def norms_of_sums(part: Expression, names: Names) -> Iterator[Expression]:
     """Yield the norm of a sum in the place of the sum of norms, and the norm of the gradient with its decay."""
     match part:
         case ("add", a, ("multiply", str() as factor, b)) if is_norm(a) and is_norm(b):
             yield _norm_of(a, ("add", _within(a), ("multiply", factor, _within(b))))
     if is_norm(part) and _within(part) == GRAD:
-        yield from (_norm_of(part, ("add", GRAD, ("multiply", name, PARAM))) for name in hyperparameters)
+        yield from (_norm_of(part, ("add", GRAD, ("multiply", name, PARAM))) for name in names.hyperparameters)
 
 
 def _within(norm: Expression) -> Expression:

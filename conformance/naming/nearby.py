@@ -16,6 +16,7 @@ import numpy as np
 from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edits import Edit, choices, lines_of_slots, others_of, others_within
 from optimetry.conformance.naming.fed import Fed
+from optimetry.conformance.naming.names import Names
 from optimetry.conformance.naming.programs import PARAM, Expression, Program
 from optimetry.conformance.naming.stepped import Numbered, Stepped, full
 from optimetry.conformance.naming.terms import Number, Step
@@ -58,6 +59,7 @@ class Nearby(Stepped):
         self.program, self.hyperparameters = program, hyperparameters
         self.budget, self.named = budget, named
         super().__init__(program, fed)
+        self.inputs = Names(tuple(self.slots), tuple(hyperparameters))
 
     def _clear(self) -> None:
         super()._clear()
@@ -159,7 +161,7 @@ class Nearby(Stepped):
         """
         expression, known = self.terms.expressions[part], self._others.get((part, looking))
         if known is None:
-            others = others_of(expression, self.slots, self.hyperparameters, looking=looking)
+            others = others_of(expression, self.inputs, looking=looking)
             known = self._others[part, looking] = [
                 x for x in dict.fromkeys(map(self.terms.number, others)) if x != part
             ]

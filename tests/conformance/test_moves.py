@@ -9,6 +9,7 @@ from optimetry.conformance.naming.fed import runs_of
 from optimetry.conformance.naming.guards import GUARDS
 from optimetry.conformance.naming.limits import excepted, limited, norms_of_sums
 from optimetry.conformance.naming.moves import moves
+from optimetry.conformance.naming.names import Names
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.programs import FIRST, PARAM, parts_of, program_of, replaced, simplified
 from optimetry.conformance.naming.search import edited_formulas, nearest
@@ -23,6 +24,7 @@ from tests.conformance.deeds import Noise
 
 NORM = ("sqrt", ("sum", ("square", "grad")))
 OF_PARAM = ("sqrt", ("sum", ("square", "param")))
+NO_NAMES, DECAY_ALONE = Names((), ()), Names((), ("decay",))
 
 
 def moved(optimizer, **hyper):
@@ -84,11 +86,11 @@ def test_a_slot_is_overwritten_before_another_takes_its_old_number():
 
 def test_ratios_and_norms_are_limited_and_choices_have_exceptions():
     ratio = ("divide", NORM, OF_PARAM)
-    assert ("minimum", ratio, 1.0) in list(limited(ratio, [], []))
-    assert ("minimum", NORM, 10.0) in list(limited(NORM, [], []))
-    assert list(limited(("divide", "grad", "lr"), [], [])) == []
+    assert ("minimum", ratio, 1.0) in list(limited(ratio, NO_NAMES))
+    assert ("minimum", NORM, 10.0) in list(limited(NORM, NO_NAMES))
+    assert list(limited(("divide", "grad", "lr"), NO_NAMES)) == []
     chosen = ("where", ("greater", NORM, 0), ("divide", ("subtract", "a", "b"), "c"), 0.0)
-    others = list(excepted(chosen, [], ["decay"]))
+    others = list(excepted(chosen, DECAY_ALONE))
     assert ("where", ("greater", "decay", 0), chosen, 0.0) in others
     assert ("divide", ("subtract", ("where", chosen[1], "a", "b"), "b"), "c") in others
 
@@ -96,8 +98,8 @@ def test_ratios_and_norms_are_limited_and_choices_have_exceptions():
 def test_the_norm_of_a_sum_takes_the_place_of_a_sum_of_norms():
     both = ("add", NORM, ("multiply", "decay", OF_PARAM))
     of_sum = ("sqrt", ("sum", ("square", ("add", "grad", ("multiply", "decay", "param")))))
-    assert list(norms_of_sums(both, [], ["decay"])) == [of_sum]
-    assert list(norms_of_sums(NORM, [], ["decay"])) == [of_sum]
+    assert list(norms_of_sums(both, DECAY_ALONE)) == [of_sum]
+    assert list(norms_of_sums(NORM, DECAY_ALONE)) == [of_sum]
 
 
 def test_a_factor_a_divisor_and_a_root_of_one_are_left_out():

@@ -6,6 +6,7 @@ import pytest
 
 from optimetry.conformance.naming import edits
 from optimetry.conformance.naming.edits import others_of
+from optimetry.conformance.naming.names import Names
 from optimetry.conformance.naming.nearby import FAR
 from optimetry.conformance.naming.programs import PARAM, Expression, parts_of, program_of, replaced, slots_of
 from optimetry.conformance.subjects.registry import subject_named
@@ -28,17 +29,17 @@ def missed(name: str) -> list[str]:
     subject = subject_named(name)
     program = program_of(subject.of({}))
     assert program is not None
-    numbers, slots = [x.name for x in subject.hyperparameters() if x.kind is float], slots_of(program)
+    numbers = tuple(x.name for x in subject.hyperparameters() if x.kind is float)
+    names = Names(tuple(slots_of(program)), numbers)
     problems, compared = [], 0
     for part in parts_of(program[PARAM]):
         for inner in parts_of(part) if isinstance(part, tuple) else ():
             if inner != part and isinstance(inner, tuple):
                 edited = replaced(part, inner, OTHER)
                 before, after = (
-                    {replaced(other, inner, OTHER) for other in others_of(whole, slots, numbers)}
-                    for whole in (part, edited)
+                    {replaced(other, inner, OTHER) for other in others_of(whole, names)} for whole in (part, edited)
                 )
-                looking = {replaced(x, inner, OTHER) for x in others_of(edited, slots, numbers, looking=True)}
+                looking = {replaced(x, inner, OTHER) for x in others_of(edited, names, looking=True)}
                 if after - before and levels(part, inner) == FAR:
                     problems.append(f"{part} is looked at {FAR} levels below")
                 if not after - before <= looking:
@@ -54,7 +55,7 @@ def test_an_edit_far_within_a_part_leaves_its_edits_as_they_are(name):
     assert missed(name) == []
 
 
-def deep(part, slots, hyperparameters):
+def deep(part, names):
     """Yield an edit that looks further within a part than pairs allow for."""
     match part:
         case (_, _, (_, (_, (_, inner)), _)):
@@ -77,7 +78,8 @@ def test_kinds_of_edits_that_pairs_would_lose_are_rejected(kinds, words, monkeyp
 
 def test_edits_that_look_at_operands_are_fewer():
     part = ("add", ("sqrt", "slot"), "beta")
-    looking = set(others_of(part, ["slot"], ["beta"], looking=True))
+    names = Names(("slot",), ("beta",))
+    looking = set(others_of(part, names, looking=True))
     assert ("sqrt", ("add", "slot", "beta")) in looking
-    assert looking < set(others_of(part, ["slot"], ["beta"]))
+    assert looking < set(others_of(part, names))
     assert ("multiply", "lr", part) not in looking
