@@ -10,6 +10,7 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edits import Edit, choices, lines_of_slots, others_of, others_within
 from optimetry.conformance.naming.fed import Fed
 from optimetry.conformance.naming.names import Names
-from optimetry.conformance.naming.programs import PARAM, Expression, Program
+from optimetry.conformance.naming.programs import Expression, Program
 from optimetry.conformance.naming.stepped import Numbered, Stepped, full
 from optimetry.conformance.naming.terms import Number, Step
 from optimetry.conformance.naming.throughout import Change, edits_throughout, size_of
@@ -33,6 +34,9 @@ MOST_TERMS = 400_000
 
 FAR = 3
 """The number of levels above a change from which a part's edits no longer depend on it."""
+
+PARAM_LINE = 0
+"""The place of the parameter's line among the outputs of a numbered program; those of the slots follow."""
 
 Edits = tuple[Change, ...]
 
@@ -64,7 +68,7 @@ class Nearby(Stepped):
     def _clear(self) -> None:
         super()._clear()
         self._others: dict[tuple[Number, bool], list[Number]] = {}
-        self._agreeing_at_first: dict[tuple[Numbered, Number], dict[Number, bool]] = {}
+        self._agree_at_first: dict[tuple[Numbered, Number], dict[Number, bool]] = {}
 
     def at(self, count: int) -> list[list[Edits]]:
         """Search so many edits away, two at most."""
@@ -139,12 +143,11 @@ class Nearby(Stepped):
         yield from ((edit, 0) for edit in edits_throughout(program, self.hyperparameters))
         for place, (part, outputs) in enumerate(reversed(self._holders(base).items()), 1):
             for other in self._others_of(part, new):
-                yield from ((edit, place) for edit in self._as_edits(part, other, outputs))
+                yield from ((self._edit(part, other, chosen), place) for chosen in choices(outputs))
 
-    def _as_edits(self, part: Number, other: Number, outputs: tuple[int, ...]) -> Iterator[Change]:
-        old, new = self.terms.expressions[part], self.terms.expressions[other]
-        for chosen in choices(outputs):
-            yield Edit(old, new, tuple(self.names[i] for i in chosen))
+    def _edit(self, part: Number, other: Number, outputs: tuple[int, ...]) -> Edit:
+        """Return the edit that puts an expression in the place of a part, in some outputs."""
+        return Edit(self.terms.expressions[part], self.terms.expressions[other], tuple(self.names[i] for i in outputs))
 
     def _holders(self, base: Numbered) -> dict[Number, tuple[int, ...]]:
         """Return every part of a program, with the outputs that hold it."""
@@ -182,51 +185,51 @@ class Nearby(Stepped):
             self._clear()
         base = self._numbered(program)
         levels = {**self._levels_above(base, first), **dict.fromkeys(map(self.terms.number, left_out), FAR)}
-        edits = self._possible(program, base, levels)
+        edits = self._edits_of_parts(program, base, levels)
         for edit in chain(edits, () if first else self._throughout(program)):
             numbered = self._edited(base, edit)
             apart = self._apart(numbered)
             if apart is not None:
                 yield edit, apart, self._digits(numbered)
 
-    def _possible(self, program: Program, base: Numbered, levels: Mapping[Number, int]) -> Iterator[Change]:
-        """Yield the edits that agree with the target as far as all edits of one part can be evaluated together.
+    def _edits_of_parts(self, program: Program, base: Numbered, levels: Mapping[Number, int]) -> Iterator[Change]:
+        """Yield the edits of single parts that may agree with the target in every step.
 
-        Edits of the parameter's line must agree in the first step, those of that line alone in every step; the first
-        step shows nothing of a slot's line. ``levels``: how far within a part it has been edited before.
+        An edit of the parameter's line must agree in the first step. The first step shows nothing of the lines of
+        slots: if the formula departs from the target there, edits of these alone agree nowhere.
+
+        Args:
+            program: the formula.
+            base: the same, numbered.
+            levels: how far within a part it has been edited before.
         """
         new = lines_of_slots(program)
         states = [self._states(fed, base) for fed in self.fed]
-        unedited = all(fed.agree(0, steps[0].value(base[0])).all() for fed, steps in zip(self.fed, states, strict=True))
+        formula_agrees_at_first = all(
+            fed.agree(0, steps[0].value(base[0])).all() for fed, steps in zip(self.fed, states, strict=True)
+        )
         for part, outputs in reversed(self._holders(base).items()):
-            level = levels.get(part, 0)
-            if level == FAR or not (unedited or 0 in outputs):
+            level, touches_param = levels.get(part, 0), PARAM_LINE in outputs
+            if level == FAR or not (formula_agrees_at_first or touches_param):
                 continue
             others = self._others_of(part, new, looking=level > 0)
             self.budget.programs += len(others) * len(choices(outputs))
-            agreeing: list[Number] = []
-            if 0 in outputs:
-                alone = agreeing = self._at_first(base, part, others)
-                for at in range(1, max(len(fed.after) for fed in self.fed)):
-                    for fed, steps in zip(self.fed, states, strict=True):
-                        if alone and at < len(fed.after):
-                            agree = fed.agree(at, steps[at].with_each(base[0], part, alone, fed.shape))
-                            alone = [other for other, agrees in zip(alone, agree, strict=True) if agrees]
-                for other in alone:
-                    yield Edit(self.terms.expressions[part], self.terms.expressions[other], (PARAM,))
+            tried_in_param = self._agreeing_at_first(base, part, others) if touches_param else []
+            tried_in_slots_alone = others if formula_agrees_at_first else []
+            for other in self._agreeing_in_param_alone(base, part, tried_in_param, states):
+                yield self._edit(part, other, (PARAM_LINE,))
             for chosen in choices(outputs):
-                names = tuple(self.names[i] for i in chosen)
-                here = agreeing if 0 in chosen else others
-                if names != (PARAM,) and (unedited or PARAM in names):
-                    for other in self._through_slots(base, part, here, chosen):
-                        yield Edit(self.terms.expressions[part], self.terms.expressions[other], names)
+                if chosen != (PARAM_LINE,):
+                    tried = tried_in_param if PARAM_LINE in chosen else tried_in_slots_alone
+                    for other in self._agreeing_through_slots(base, part, tried, chosen):
+                        yield self._edit(part, other, chosen)
 
-    def _at_first(self, base: Numbered, part: Number, others: list[Number]) -> list[Number]:
+    def _agreeing_at_first(self, base: Numbered, part: Number, others: list[Number]) -> list[Number]:
         """Return the replacements of a part of the parameter's line that agree with the target in the first step.
 
         Programs that differ in the lines of slots alone share the result.
         """
-        known = self._agreeing_at_first.setdefault((self._line(base), part), {})
+        known = self._agree_at_first.setdefault((self._line(base), part), {})
         unknown = [other for other in others if other not in known]
         if unknown:
             left = np.arange(len(unknown))
@@ -239,31 +242,60 @@ class Nearby(Stepped):
             known.update((unknown[i], True) for i in left)
         return [other for other in others if known[other]]
 
-    def _through_slots(
+    def _agreeing_in_param_alone(
+        self, base: Numbered, part: Number, others: list[Number], states: Sequence[Sequence[Step]]
+    ) -> list[Number]:
+        """Return the replacements of a part in the parameter's line alone that agree in every step.
+
+        Args:
+            base: the formula.
+            part: what is replaced.
+            others: the replacements that agree in the first step.
+            states: the steps of the formula on each of `fed`; these edits leave its slots as they are.
+        """
+        for at in range(1, max(len(fed.after) for fed in self.fed)):
+            for fed, steps in zip(self.fed, states, strict=True):
+                if others and at < len(fed.after):
+                    agree = fed.agree(at, steps[at].with_each(base[0], part, others, fed.shape))
+                    others = _agreeing_among(others, agree)
+        return others
+
+    def _agreeing_through_slots(
         self, base: Numbered, part: Number, others: list[Number], chosen: Sequence[int]
-    ) -> Sequence[Number]:
-        """Return the replacements of a part that agree with the target in every step; the first is known to agree.
+    ) -> list[Number]:
+        """Return the replacements of a part in several lines, or in those of slots, that agree in every step.
 
         All are evaluated together. Programs with a slot of several entries are left to `_apart`.
+
+        Args:
+            base: the formula.
+            part: what is replaced.
+            others: the replacements; in the first step they are known to agree.
+            chosen: the outputs in which the part is replaced.
         """
         for fed in self.fed if not self.held else ():
             step = self._start(fed, base)
             for at in range(len(fed.after)):
                 if not others:
                     return []
-                new = [
-                    step.with_each(x, part, others, fed.shape) if i in chosen else full(step.value(x), fed)
-                    for i, x in enumerate(base[: 1 + len(self.slots)])
+                lines = [
+                    step.with_each(line, part, others, fed.shape) if i in chosen else full(step.value(line), fed)
+                    for i, line in enumerate(base[: 1 + len(self.slots)])
                 ]
                 if at:
-                    agree = fed.agree(at, np.broadcast_to(new[0], (len(others), *fed.shape)))
-                    others = [other for other, agrees in zip(others, agree, strict=True) if agrees]
-                    new = [value[agree] if value.ndim > fed.after[at].ndim else value for value in new]
+                    agree = fed.agree(at, np.broadcast_to(lines[0], (len(others), *fed.shape)))
+                    others = _agreeing_among(others, agree)
+                    lines = [value[agree] if value.ndim > fed.after[at].ndim else value for value in lines]
                 if at + 1 < len(fed.after):
-                    step = Step(self.terms, {**fed.inputs[at + 1], **dict(zip(self.slots, new[1:], strict=True))})
+                    slots = dict(zip(self.slots, lines[1:], strict=True))
+                    step = Step(self.terms, {**fed.inputs[at + 1], **slots})
         return others
 
     def _throughout(self, program: Program) -> list[Change]:
         changes = list(edits_throughout(program, self.hyperparameters))
         self.budget.programs += len(changes)
         return changes
+
+
+def _agreeing_among(others: Sequence[Number], agree: Any) -> list[Number]:
+    return [other for other, agrees in zip(others, agree, strict=True) if agrees]
