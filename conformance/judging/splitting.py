@@ -69,7 +69,7 @@ class Splitting:
     def splits(self, arithmetic: Arithmetic, chosen: Sequence[Property]) -> Iterator[Split]:
         """Yield the splits by one of these properties that the evidence supports, each shown by switching it."""
         cases = self.evidence()
-        pairs = pairs_of_sides(subject_named(self.observed.optimizer), self.observed.dtype, arithmetic)
+        pairs = pairs_of_sides(subject_named(self.observed.optimizer), arithmetic)
         for case in cases:
             pairs = [(a, b) for a, b in pairs if self._explains(a, case) or self._explains(b, case)]
             if not pairs:

@@ -81,7 +81,7 @@ class Unchanged:
 
 
 @cache
-def pairs_of_sides(subject: Subject, dtype: str, arithmetic: Arithmetic) -> list[tuple[Side, Side]]:
+def pairs_of_sides(subject: Subject, arithmetic: Arithmetic) -> list[tuple[Side, Side]]:
     """Return what may explain the two sides of a split: two rules of the family, or the documented one and another.
 
     Of a rule with a weight decay, one side may also be any rule of the family without it: vectors are often left out.

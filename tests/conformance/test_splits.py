@@ -150,14 +150,14 @@ def test_only_a_property_of_shapes_may_break_a_universal_law() -> None:
 
 
 def test_rules_that_are_near_are_sides_beside_the_documented_one() -> None:
-    pairs = [tuple(str(side.part) for side in pair) for pair in pairs_of_sides(SUBJECTS["lamb"], "float32", PLAIN)]
+    pairs = [tuple(str(side.part) for side in pair) for pair in pairs_of_sides(SUBJECTS["lamb"], PLAIN)]
     beside = {second for first, second in pairs if first == "documented"}
     assert {"sgd", "adam", "adamax", "no update", "documented with lamb_weight_decay = 0 whatever is given"} <= beside
     assert "adagrad" not in beside, "its initial_accumulator_value is not among the hyperparameters of LAMB"
     named = {dialect.name for dialect in DIALECTS["lamb"]}
     without = {f"{name} with lamb_weight_decay = 0 whatever is given" for name in ("documented", *named)}
     assert {side for pair in pairs if pair[0] != "documented" for side in pair} == named | without
-    clips = pairs_of_sides(SUBJECTS["clip_by_norm"], "float32", PLAIN)
+    clips = pairs_of_sides(SUBJECTS["clip_by_norm"], PLAIN)
     assert "no update" not in {str(side.part) for pair in clips for side in pair}
 
 
