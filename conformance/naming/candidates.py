@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.naming.adapters import mistakes
@@ -33,48 +35,77 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
 
     Other ways of counting steps are tried for a target whose steps without a gradient change those behind them.
     """
-    documented, named = documented_class(optimizer), named_classes(optimizer)
-    numbers = subject_named(optimizer).numbers if dtype == "float64" else ()
+    rows = [row for row in _rows(optimizer, dtype, probed) if row.offered]
+    for flushes in (False, True):
+        for row in rows:
+            if flushes in row.flushes:
+                ways = [replace(way, flushes_subnormals=True) for way in row.ways] if flushes else row.ways
+                yield [explanation for way in ways for explanation in _each(row.rules(), way)]
+
+
+class _Row(NamedTuple):
+    """Some rules, each computed in some ways: a tier without flushed subnormals, one with them, or both.
+
+    Attributes:
+        flushes: whether subnormals are flushed, in each of its tiers.
+        rules: returns the rules, once a tier is reached: probes are costly.
+        ways: how each rule is computed beside that.
+        offered: whether there are such tiers at all.
+    """
+
+    flushes: tuple[bool, ...]
+    rules: Callable[[], Sequence[PointClass]]
+    ways: Sequence[Arithmetic]
+    offered: bool = True
+
+
+def _rows(optimizer: str, dtype: str, probed: Probed) -> list[_Row]:
+    """Return the table of `tiers`: it is tried from top to bottom, first without flushed subnormals, then with them."""
+    subject = subject_named(optimizer)
+    numbers = subject.numbers if dtype == "float64" else ()
     partly = Arithmetic(float32_in_some_uses=numbers)
-    increments = Arithmetic(incremental_moments=True)
-    flushed_increments = replace(FLUSHED, incremental_moments=True)
-    flushed_partly = replace(FLUSHED, float32_in_some_uses=numbers)
+    narrow = bool(numbers)
+    has_norm = narrow and hasattr(formula_of(optimizer), FLOAT32_NORM)
+    has_decay = narrow and bool(strengths(subject))
+    plain, flushed, both = (False,), (True,), (False, True)
 
-    def incremental(narrow: tuple[str, ...] = ()) -> list[PointClass]:
-        return [documented, *named, *probed.unnamed(narrow)] if knows_increments(optimizer) else []
+    def documented() -> list[PointClass]:
+        return [documented_class(optimizer)]
 
-    def in_parts(arithmetic: Arithmetic) -> list[Explanation]:
-        moves = subject_named(optimizer).has_learning_rate
-        return [Explanation(documented, replace(arithmetic, step_in_parts=True))] * moves
+    def named() -> Sequence[PointClass]:
+        return named_classes(optimizer)
 
-    yield _each(named)
-    yield _each(probed.unnamed())
-    if probed.counts_otherwise and counts_steps(optimizer):
-        for arithmetic in ways_of(optimizer, numbers):
-            near = probed.unnamed(arithmetic.float32_in_some_uses)
-            yield _each([x.counting(way) for x in (documented, *named, *near) for way in STEP_COUNTS], arithmetic)
-    yield _each(incremental(), increments)
-    yield in_parts(PLAIN)
-    if numbers:
-        yield [Explanation(documented, Arithmetic(float32=chosen)) for chosen in sets_of_numbers(numbers)]
-        yield [Explanation(documented, partly)]
-        if hasattr(formula_of(optimizer), FLOAT32_NORM):
-            yield [Explanation(documented, Arithmetic(float32_norm=True))]
-            yield [Explanation(documented, replace(partly, float32_norm=True))]
-        if strengths(subject_named(optimizer)):
-            yield [Explanation(documented, Arithmetic(float32_decay=True))]
-        yield _each(named, partly)
-        yield _each(probed.unnamed(numbers), partly)
-    yield [Explanation(documented, FLUSHED)]
-    yield _each(named, FLUSHED)
-    yield _each(probed.unnamed(), FLUSHED)
-    yield _each(incremental(), flushed_increments)
-    yield in_parts(FLUSHED)
-    if numbers:
-        yield [Explanation(documented, replace(FLUSHED, float32=chosen)) for chosen in sets_of_numbers(numbers)]
-        yield [Explanation(documented, flushed_partly)]
-        yield _each(named, flushed_partly)
-        yield _each(incremental(numbers), replace(flushed_partly, incremental_moments=True))
+    def with_increments(held: tuple[str, ...] = ()) -> list[PointClass]:
+        return [*documented(), *named(), *probed.unnamed(held)] if knows_increments(optimizer) else []
+
+    def with_step() -> list[PointClass]:
+        return documented() if subject.has_learning_rate else []
+
+    def counting(held: tuple[str, ...]) -> list[PointClass]:
+        rules = [*documented(), *named(), *probed.unnamed(held)]
+        return [rule.counting(step_count) for rule in rules for step_count in STEP_COUNTS]
+
+    counts = probed.counts_otherwise and counts_steps(optimizer)
+    rows_of_counts = [
+        _Row(plain, partial(counting, way.float32_in_some_uses), [way])  # flushed ones are among these ways
+        for way in (ways_of(optimizer, numbers) if counts else [])
+    ]
+    return [
+        _Row(flushed, documented, [PLAIN]),  # without them it is rejected
+        _Row(both, named, [PLAIN]),
+        _Row(both, probed.unnamed, [PLAIN]),
+        *rows_of_counts,
+        _Row(both, with_increments, [Arithmetic(incremental_moments=True)]),
+        _Row(both, with_step, [Arithmetic(step_in_parts=True)]),
+        _Row(both, documented, [Arithmetic(float32=chosen) for chosen in sets_of_numbers(numbers)], narrow),
+        _Row(both, documented, [partly], narrow),
+        _Row(plain, documented, [Arithmetic(float32_norm=True)], has_norm),
+        _Row(plain, documented, [replace(partly, float32_norm=True)], has_norm),
+        _Row(plain, documented, [Arithmetic(float32_decay=True)], has_decay),
+        _Row(both, named, [partly], narrow),
+        _Row(plain, partial(probed.unnamed, numbers), [partly], narrow),
+        _Row(flushed, partial(with_increments, numbers), [replace(partly, incremental_moments=True)], narrow),
+    ]
 
 
 def tiers_combined(optimizer: str, dtype: str) -> Iterator[list[Explanation]]:
@@ -96,16 +127,19 @@ def tiers_combined(optimizer: str, dtype: str) -> Iterator[list[Explanation]]:
 
 def tiers_computed_in(optimizer: str, narrower: str) -> Iterator[list[Explanation]]:
     """Yield the candidates that compute everything in a format narrower than the arrays', named by its dtype."""
-    for arithmetic in ways_of(optimizer):
-        for rules in ([documented_class(optimizer)], named_classes(optimizer)):
-            yield _each(rules, replace(arithmetic, computed_in=narrower))
+    return _in_every_way(optimizer, computed_in=narrower)
 
 
 def tiers_of_steps(optimizer: str) -> Iterator[list[Explanation]]:
     """Yield the candidates that compute all but float64 parameters in float32."""
+    return _in_every_way(optimizer, computed_in="float32", parameters_apart=True)
+
+
+def _in_every_way(optimizer: str, **changes: Any) -> Iterator[list[Explanation]]:
+    """Yield the documented rule, then the named ones, in each of `ways_of` with the same changes."""
     for arithmetic in ways_of(optimizer):
         for rules in ([documented_class(optimizer)], named_classes(optimizer)):
-            yield _each(rules, replace(arithmetic, computed_in="float32", parameters_apart=True))
+            yield _each(rules, replace(arithmetic, **changes))
 
 
 def tiers_of_mistakes(optimizer: str, dtype: str, cases: tuple[Case, ...]) -> Iterator[list[Mistaken]]:
