@@ -138,17 +138,17 @@ ASIDE = "aside"
 """Holds the place of the first of two expressions while they are exchanged."""
 
 
-def others_of(part: Expression, names: Names, *, looking: bool = False) -> Iterator[Expression]:
-    """Yield what may stand in the place of a part of any program, the likeliest kinds first.
+def replacements_of(part: Expression, names: Names, *, of_operands: bool = False) -> Iterator[Expression]:
+    """Yield what may replace a part of any program, the likeliest kinds first.
 
     Args:
         part: what is replaced.
         names: those of the program's inputs.
-        looking: yield only edits that depend on the operands of the part.
+        of_operands: yield only edits that depend on the operands of the part.
     """
     if not isinstance(part, tuple) and part not in names.inputs:
         return  # a number, or a flag
-    for kind in LOOKING if looking else KINDS:
+    for kind in OF_OPERANDS if of_operands else KINDS:
         if kind in OF_CONDITIONS or not _is(part, *CONDITIONS):
             yield from kind(part, names)
 
@@ -158,7 +158,7 @@ def lines_of_slots(program: Program) -> Program:
     return {slot: program[slot] for slot in slots_of(program) if program[slot] != slot}
 
 
-def others_within(part: Expression, new: Program) -> Iterator[Expression]:
+def replacements_by_slots(part: Expression, new: Program) -> Iterator[Expression]:
     """Yield the replacements that the lines of the program suggest: the new slot for the old one, and the reverse.
 
     Args:
@@ -179,7 +179,7 @@ def others_within(part: Expression, new: Program) -> Iterator[Expression]:
                 yield (SENT, kept, part[2])  # type: ignore[index]
     if isinstance(part, tuple) and not _is(part, *CONDITIONS):
         for i, operand in enumerate(part[1:], 1):
-            for other in others_within(operand, new) if not isinstance(operand, tuple) else ():
+            for other in replacements_by_slots(operand, new) if not isinstance(operand, tuple) else ():
                 yield (*part[:i], other, *part[i + 1 :])
             for slot, expression in new.items():
                 if expression == operand:
@@ -249,7 +249,7 @@ def _operations(part: Expression, names: Names) -> Iterator[Expression]:
         yield ("floor", part)
     if name == "sign":
         yield ("where", ("greater_equal", operands[0], 0), 1.0, part)
-    yield from _moved(part)
+    yield from _regrouped(part)
 
 
 def _averages(part: Expression, names: Names) -> Iterator[Expression]:
@@ -266,8 +266,8 @@ def _functions(part: Expression, names: Names) -> Iterator[Expression]:
             yield ("negative", part)
 
 
-def _moved(part: Expression) -> Iterator[Expression]:
-    """Yield the operation with a term moved into a neighbour, or out of it, or read without brackets."""
+def _regrouped(part: Expression) -> Iterator[Expression]:
+    """Yield the operation by `MOVED_TERMS`, in both orders of its operands, and by `WITHOUT_BRACKETS`."""
     yield from rewritten(part, MOVED_TERMS)
     match part:
         case (name, left, right):
@@ -280,12 +280,12 @@ def _is(part: Expression, *names: str) -> bool:
 
 
 OF_NORMS = (guarded, limited, excepted, norms_of_sums)
-"""The kinds of edits of divisors, norms, and choices by them."""
+"""The kinds of edits of divisors, norms, and choices_of_outputs by them."""
 
 KINDS = (_slots, _numbers, _operands, _operations, _averages, _functions, multiplied, added, *OF_NORMS)
 """The kinds of edits of one part."""
 
-LOOKING = (_operands, _operations, _averages, *OF_NORMS)
+OF_OPERANDS = (_operands, _operations, _averages, *OF_NORMS)
 """The kinds that depend on the operands of a part."""
 
 OF_CONDITIONS = (_operands, _operations)
@@ -293,7 +293,7 @@ OF_CONDITIONS = (_operands, _operations)
 
 
 @cache
-def choices(outputs: tuple[int, ...]) -> list[tuple[int, ...]]:
+def choices_of_outputs(outputs: tuple[int, ...]) -> list[tuple[int, ...]]:
     """Return the outputs in which an edit is made: all together, all but one, and each alone."""
     fewer = [tuple(i for i in outputs if i != left_out) for left_out in outputs]
     return list(dict.fromkeys([outputs, *fewer, *((i,) for i in outputs)]))[: None if len(outputs) > 1 else 1]

@@ -36,12 +36,12 @@ Move = tuple[Program, str]
 def moves(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
     """Yield every move of a program."""
     yield from _out_of_slots(program)
-    yield from _into_slots(program)
+    yield from _rate_at_gradient(program)
     yield from _decays(program, hyperparameters)
     yield from _terms_out_of_slots(program, hyperparameters)
-    yield from _undecayed(program, hyperparameters)
-    yield from _enlarged(program, hyperparameters)
-    yield from _advanced(program)
+    yield from _decays_by_condition(program, hyperparameters)
+    yield from _small_number_at_two(program, hyperparameters)
+    yield from _overwritten_early(program)
     yield from _squared_under_roots(program, hyperparameters)
 
 
@@ -83,7 +83,7 @@ def _with_slot(program: Program, slot: str, new: Expression, used: Expression) -
     return {**program, slot: new, PARAM: replaced(program[PARAM], program[slot], used)}
 
 
-def _advanced(program: Program) -> Iterator[Move]:
+def _overwritten_early(program: Program) -> Iterator[Move]:
     """Yield a slot that is overwritten before another line takes its old number.
 
     That of another slot computes the new number once more from it; that of the parameter has the new number.
@@ -99,7 +99,7 @@ def _advanced(program: Program) -> Iterator[Move]:
             yield {**program, PARAM: new}, f"{slot} overwritten before it enters the parameter"
 
 
-def _into_slots(program: Program) -> Iterator[Move]:
+def _rate_at_gradient(program: Program) -> Iterator[Move]:
     """Yield the learning rate at the gradient, wherever that stands, in the place of that at the step."""
     match program[PARAM]:
         case ("subtract", "param", ("multiply", "lr", step)):
@@ -109,30 +109,30 @@ def _into_slots(program: Program) -> Iterator[Move]:
 
 def _decays(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
     """Yield a weight decay at another place: at the gradient, at the parameter, beside the step."""
-    for plain, decay, words in _decaying(program, hyperparameters):
+    for plain, decay, words in _without_decays(program, hyperparameters):
         param = plain[PARAM]
-        share = ("multiply", RATE, decay)
-        before = ("subtract", PARAM, ("multiply", share, PARAM))
+        per_step = ("multiply", RATE, decay)
+        before = ("subtract", PARAM, ("multiply", per_step, PARAM))
         for new, place in (
-            ({**plain, PARAM: ("subtract", param, ("multiply", share, PARAM))}, "beside the step"),
+            ({**plain, PARAM: ("subtract", param, ("multiply", per_step, PARAM))}, "beside the step"),
             (replaced_in(plain, PARAM, before), "of the parameter before the step"),
-            ({**plain, PARAM: ("subtract", param, ("multiply", share, param))}, "of the parameter after the step"),
+            ({**plain, PARAM: ("subtract", param, ("multiply", per_step, param))}, "of the parameter after the step"),
             ({**plain, PARAM: ("subtract", param, ("multiply", decay, PARAM))}, "beside the step, without lr"),
             (replaced_in(plain, GRAD, ("add", GRAD, ("multiply", decay, PARAM))), "at the gradient"),
         ):
             yield new, f"{words} {place}"
 
 
-def _decaying(program: Program, hyperparameters: Sequence[str]) -> Iterator[tuple[Program, Expression, str]]:
+def _without_decays(program: Program, hyperparameters: Sequence[str]) -> Iterator[tuple[Program, Expression, str]]:
     """Yield the program without each of its decays, and that decay; where it has none, itself and a usual one."""
-    decayed = list(_decayed(program, hyperparameters))
+    decayed = list(_weight_decays(program, hyperparameters))
     for part, remaining, decay in decayed:
         yield replaced_in(program, part, remaining), decay, decay
     if not decayed:
         yield program, DECAY, f"a decay of {DECAY}"
 
 
-def _decayed(program: Program, hyperparameters: Sequence[str]) -> Iterator[tuple[Expression, Expression, str]]:
+def _weight_decays(program: Program, hyperparameters: Sequence[str]) -> Iterator[tuple[Expression, Expression, str]]:
     """Yield each sum with a weight decay, or the decayed parameter, what is decayed in it, and the hyperparameter."""
     for part in parts_of_lines(program):
         match part:
@@ -164,9 +164,9 @@ def _terms_out_of_slots(program: Program, hyperparameters: Sequence[str]) -> Ite
                     yield _with_slot(program, slot, new, ("add", new, term)), f"{term} beside new {slot}, not in it"
 
 
-def _undecayed(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
+def _decays_by_condition(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
     """Yield a decay that is left out where a condition of the formula does not hold."""
-    decayed = list(_decayed(program, hyperparameters))
+    decayed = list(_weight_decays(program, hyperparameters))
     conditions = [part[1] for part in parts_of_lines(program) if isinstance(part, tuple) and part[0] == "where"]
     for condition in dict.fromkeys(x for x in conditions if isinstance(x, tuple)):
         for part, remaining, decay in decayed:
@@ -175,7 +175,7 @@ def _undecayed(program: Program, hyperparameters: Sequence[str]) -> Iterator[Mov
                 yield lines, f"{decay} only where the condition holds"
 
 
-def _enlarged(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
+def _small_number_at_two(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
     """Yield the same small number added to two hyperparameters."""
     for a, b in combinations(hyperparameters, 2):
         for small in GUARDS:

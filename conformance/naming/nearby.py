@@ -15,7 +15,13 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.naming.budget import Budget
-from optimetry.conformance.naming.edits import Edit, choices, lines_of_slots, others_of, others_within
+from optimetry.conformance.naming.edits import (
+    Edit,
+    choices_of_outputs,
+    lines_of_slots,
+    replacements_by_slots,
+    replacements_of,
+)
 from optimetry.conformance.naming.fed import Fed
 from optimetry.conformance.naming.names import Names
 from optimetry.conformance.naming.programs import Expression, Program
@@ -67,7 +73,7 @@ class Nearby(Stepped):
 
     def _clear(self) -> None:
         super()._clear()
-        self._others: dict[tuple[Number, bool], list[Number]] = {}
+        self._replacements: dict[tuple[Number, bool], list[Number]] = {}
         self._agree_at_first: dict[tuple[Numbered, Number], dict[Number, bool]] = {}
 
     def at(self, count: int) -> list[list[Edits]]:
@@ -142,12 +148,13 @@ class Nearby(Stepped):
         new = lines_of_slots(program)
         yield from ((edit, 0) for edit in edits_throughout(program, self.hyperparameters))
         for place, (part, outputs) in enumerate(reversed(self._holders(base).items()), 1):
-            for other in self._others_of(part, new):
-                yield from ((self._edit(part, other, chosen), place) for chosen in choices(outputs))
+            for replacement in self._replacements_of(part, new):
+                yield from ((self._edit(part, replacement, chosen), place) for chosen in choices_of_outputs(outputs))
 
-    def _edit(self, part: Number, other: Number, outputs: tuple[int, ...]) -> Edit:
+    def _edit(self, part: Number, replacement: Number, outputs: tuple[int, ...]) -> Edit:
         """Return the edit that puts an expression in the place of a part, in some outputs."""
-        return Edit(self.terms.expressions[part], self.terms.expressions[other], tuple(self.names[i] for i in outputs))
+        old, new = self.terms.expressions[part], self.terms.expressions[replacement]
+        return Edit(old, new, tuple(self.names[i] for i in outputs))
 
     def _holders(self, base: Numbered) -> dict[Number, tuple[int, ...]]:
         """Return every part of a program, with the outputs that hold it."""
@@ -157,19 +164,17 @@ class Nearby(Stepped):
                 holders[part] = (*holders.get(part, ()), i)
         return holders
 
-    def _others_of(self, part: Number, new: Program, *, looking: bool = False) -> list[Number]:
-        """Return what may stand in the place of a part of a program with these new slots.
+    def _replacements_of(self, part: Number, new: Program, *, of_operands: bool = False) -> list[Number]:
+        """Return what may replace a part of a program with these new slots.
 
-        With ``looking``, only what depends on the operands of the part.
+        With ``of_operands``, only what depends on the operands of the part.
         """
-        expression, known = self.terms.expressions[part], self._others.get((part, looking))
+        expression, known = self.terms.expressions[part], self._replacements.get((part, of_operands))
         if known is None:
-            others = others_of(expression, self.inputs, looking=looking)
-            known = self._others[part, looking] = [
-                x for x in dict.fromkeys(map(self.terms.number, others)) if x != part
-            ]
-        within = map(self.terms.number, others_within(expression, new))
-        return [*known, *(x for x in within if x != part)]
+            numbers = map(self.terms.number, replacements_of(expression, self.inputs, of_operands=of_operands))
+            known = self._replacements[part, of_operands] = [x for x in dict.fromkeys(numbers) if x != part]
+        by_slots = map(self.terms.number, replacements_by_slots(expression, new))
+        return [*known, *(x for x in by_slots if x != part)]
 
     def _agreeing(
         self, program: Program, left_out: Sequence[Expression] = (), first: Change | None = None
@@ -212,25 +217,25 @@ class Nearby(Stepped):
             level, touches_param = levels.get(part, 0), PARAM_LINE in outputs
             if level == FAR or not (formula_agrees_at_first or touches_param):
                 continue
-            others = self._others_of(part, new, looking=level > 0)
-            self.budget.programs += len(others) * len(choices(outputs))
-            tried_in_param = self._agreeing_at_first(base, part, others) if touches_param else []
-            tried_in_slots_alone = others if formula_agrees_at_first else []
-            for other in self._agreeing_in_param_alone(base, part, tried_in_param, states):
-                yield self._edit(part, other, (PARAM_LINE,))
-            for chosen in choices(outputs):
+            replacements = self._replacements_of(part, new, of_operands=level > 0)
+            self.budget.programs += len(replacements) * len(choices_of_outputs(outputs))
+            tried_in_param = self._agreeing_at_first(base, part, replacements) if touches_param else []
+            tried_in_slots_alone = replacements if formula_agrees_at_first else []
+            for replacement in self._agreeing_in_param_alone(base, part, tried_in_param, states):
+                yield self._edit(part, replacement, (PARAM_LINE,))
+            for chosen in choices_of_outputs(outputs):
                 if chosen != (PARAM_LINE,):
                     tried = tried_in_param if PARAM_LINE in chosen else tried_in_slots_alone
-                    for other in self._agreeing_through_slots(base, part, tried, chosen):
-                        yield self._edit(part, other, chosen)
+                    for replacement in self._agreeing_through_slots(base, part, tried, chosen):
+                        yield self._edit(part, replacement, chosen)
 
-    def _agreeing_at_first(self, base: Numbered, part: Number, others: list[Number]) -> list[Number]:
+    def _agreeing_at_first(self, base: Numbered, part: Number, replacements: list[Number]) -> list[Number]:
         """Return the replacements of a part of the parameter's line that agree with the target in the first step.
 
         Programs that differ in the lines of slots alone share the result.
         """
         known = self._agree_at_first.setdefault((self._line(base), part), {})
-        unknown = [other for other in others if other not in known]
+        unknown = [x for x in replacements if x not in known]
         if unknown:
             left = np.arange(len(unknown))
             for fed in self.fed:
@@ -240,28 +245,28 @@ class Nearby(Stepped):
                     left = left[fed.agree(0, values)]
             known.update(dict.fromkeys(unknown, False))
             known.update((unknown[i], True) for i in left)
-        return [other for other in others if known[other]]
+        return [x for x in replacements if known[x]]
 
     def _agreeing_in_param_alone(
-        self, base: Numbered, part: Number, others: list[Number], states: Sequence[Sequence[Step]]
+        self, base: Numbered, part: Number, replacements: list[Number], states: Sequence[Sequence[Step]]
     ) -> list[Number]:
         """Return the replacements of a part in the parameter's line alone that agree in every step.
 
         Args:
             base: the formula.
             part: what is replaced.
-            others: the replacements that agree in the first step.
+            replacements: those that agree in the first step.
             states: the steps of the formula on each of `fed`; these edits leave its slots as they are.
         """
         for at in range(1, max(len(fed.after) for fed in self.fed)):
             for fed, steps in zip(self.fed, states, strict=True):
-                if others and at < len(fed.after):
-                    agree = fed.agree(at, steps[at].with_each(base[0], part, others, fed.shape))
-                    others = _agreeing_among(others, agree)
-        return others
+                if replacements and at < len(fed.after):
+                    agree = fed.agree(at, steps[at].with_each(base[0], part, replacements, fed.shape))
+                    replacements = _agreeing_among(replacements, agree)
+        return replacements
 
     def _agreeing_through_slots(
-        self, base: Numbered, part: Number, others: list[Number], chosen: Sequence[int]
+        self, base: Numbered, part: Number, replacements: list[Number], chosen: Sequence[int]
     ) -> list[Number]:
         """Return the replacements of a part in several lines, or in those of slots, that agree in every step.
 
@@ -270,26 +275,26 @@ class Nearby(Stepped):
         Args:
             base: the formula.
             part: what is replaced.
-            others: the replacements; in the first step they are known to agree.
+            replacements: all that are tried; in the first step they are known to agree.
             chosen: the outputs in which the part is replaced.
         """
         for fed in self.fed if not self.held else ():
             step = self._start(fed, base)
             for at in range(len(fed.after)):
-                if not others:
+                if not replacements:
                     return []
                 lines = [
-                    step.with_each(line, part, others, fed.shape) if i in chosen else full(step.value(line), fed)
+                    step.with_each(line, part, replacements, fed.shape) if i in chosen else full(step.value(line), fed)
                     for i, line in enumerate(base[: 1 + len(self.slots)])
                 ]
                 if at:
-                    agree = fed.agree(at, np.broadcast_to(lines[0], (len(others), *fed.shape)))
-                    others = _agreeing_among(others, agree)
+                    agree = fed.agree(at, np.broadcast_to(lines[0], (len(replacements), *fed.shape)))
+                    replacements = _agreeing_among(replacements, agree)
                     lines = [value[agree] if value.ndim > fed.after[at].ndim else value for value in lines]
                 if at + 1 < len(fed.after):
                     slots = dict(zip(self.slots, lines[1:], strict=True))
                     step = Step(self.terms, {**fed.inputs[at + 1], **slots})
-        return others
+        return replacements
 
     def _throughout(self, program: Program) -> list[Change]:
         changes = list(edits_throughout(program, self.hyperparameters))
@@ -297,5 +302,5 @@ class Nearby(Stepped):
         return changes
 
 
-def _agreeing_among(others: Sequence[Number], agree: Any) -> list[Number]:
-    return [other for other, agrees in zip(others, agree, strict=True) if agrees]
+def _agreeing_among(replacements: Sequence[Number], agree: Any) -> list[Number]:
+    return [x for x, agrees in zip(replacements, agree, strict=True) if agrees]

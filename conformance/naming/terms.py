@@ -86,10 +86,10 @@ class Terms:
 
     def above(self, root: Number, part: Number) -> list[Number]:
         """Return the parts of an expression that contain a part of it, that part left out, the innermost first."""
-        holding, above = {part}, []
+        containing, above = {part}, []
         for number in self.parts(root):
-            if number != part and not holding.isdisjoint(self.operands[number]):
-                holding.add(number)
+            if number != part and not containing.isdisjoint(self.operands[number]):
+                containing.add(number)
                 above.append(number)
         return above
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from optimetry.conformance.naming import edits
-from optimetry.conformance.naming.edits import others_of
+from optimetry.conformance.naming.edits import replacements_of
 from optimetry.conformance.naming.names import Names
 from optimetry.conformance.naming.nearby import FAR
 from optimetry.conformance.naming.programs import PARAM, Expression, parts_of, program_of, replaced, slots_of
@@ -37,9 +37,10 @@ def missed(name: str) -> list[str]:
             if inner != part and isinstance(inner, tuple):
                 edited = replaced(part, inner, OTHER)
                 before, after = (
-                    {replaced(other, inner, OTHER) for other in others_of(whole, names)} for whole in (part, edited)
+                    {replaced(other, inner, OTHER) for other in replacements_of(whole, names)}
+                    for whole in (part, edited)
                 )
-                looking = {replaced(x, inner, OTHER) for x in others_of(edited, names, looking=True)}
+                looking = {replaced(x, inner, OTHER) for x in replacements_of(edited, names, of_operands=True)}
                 if after - before and levels(part, inner) == FAR:
                     problems.append(f"{part} is looked at {FAR} levels below")
                 if not after - before <= looking:
@@ -65,8 +66,11 @@ def deep(part, names):
 @pytest.mark.parametrize(
     ("kinds", "words"),
     [
-        ({"KINDS": (*edits.KINDS, deep), "LOOKING": (*edits.LOOKING, deep)}, f"is looked at {FAR} levels below"),
-        ({"LOOKING": ()}, "looks at operands, and does not say so"),
+        (
+            {"KINDS": (*edits.KINDS, deep), "OF_OPERANDS": (*edits.OF_OPERANDS, deep)},
+            f"is looked at {FAR} levels below",
+        ),
+        ({"OF_OPERANDS": ()}, "looks at operands, and does not say so"),
     ],
     ids=["looks_further", "says_nothing"],
 )
@@ -79,7 +83,7 @@ def test_kinds_of_edits_that_pairs_would_lose_are_rejected(kinds, words, monkeyp
 def test_edits_that_look_at_operands_are_fewer():
     part = ("add", ("sqrt", "slot"), "beta")
     names = Names(("slot",), ("beta",))
-    looking = set(others_of(part, names, looking=True))
+    looking = set(replacements_of(part, names, of_operands=True))
     assert ("sqrt", ("add", "slot", "beta")) in looking
-    assert looking < set(others_of(part, names))
+    assert looking < set(replacements_of(part, names))
     assert ("multiply", "lr", part) not in looking

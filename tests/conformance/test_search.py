@@ -11,7 +11,7 @@ from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.naming.budget import Budget
-from optimetry.conformance.naming.edits import Edit, lines_of_slots, others_of, others_within
+from optimetry.conformance.naming.edits import Edit, lines_of_slots, replacements_by_slots, replacements_of
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.fed import runs_of
 from optimetry.conformance.naming.names import Names
@@ -215,8 +215,8 @@ def test_the_document_itself_is_no_edit():
 
 def test_what_may_stand_in_the_place_of_a_part():
     program = {"param": ("subtract", "param", "slot"), "slot": ("multiply", "beta", "slot"), "initial slot": 0.0}
-    assert {0.0, 1.0, ("subtract", 1, "beta")} <= set(others_of("beta", Names(("slot",), ("beta",))))
-    assert list(others_within("slot", lines_of_slots(program))) == [program["slot"]]
+    assert {0.0, 1.0, ("subtract", 1, "beta")} <= set(replacements_of("beta", Names(("slot",), ("beta",))))
+    assert list(replacements_by_slots("slot", lines_of_slots(program))) == [program["slot"]]
     assert Edit(0.0, "beta", ("initial slot",)) in list(edits_throughout(program, ["beta"]))
     assert Edit("slot", 0.0, ("param",)).applied(program) == {**program, "param": ("subtract", "param", 0.0)}
 
