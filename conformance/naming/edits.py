@@ -280,7 +280,7 @@ def _is(part: Expression, *names: str) -> bool:
 
 
 OF_NORMS = (guarded, limited, excepted, norms_of_sums)
-"""The kinds of edits of divisors, norms, and choices_of_outputs by them."""
+"""The kinds of edits of divisors, norms, and choices by them."""
 
 KINDS = (_slots, _numbers, _operands, _operations, _averages, _functions, multiplied, added, *OF_NORMS)
 """The kinds of edits of one part."""

@@ -225,6 +225,7 @@ def test_an_unexpected_pass_is_status_1(optimetry, tmp_path):
         (("check", "--", "no-such-program"), "program = 'no-such-program': is not found, here or on the PATH"),
         (("check", "numpy", "--", "cat"), "target 'numpy': must be left out where a program is named behind `--`"),
         (("check", "--python", "python3", "--", "cat"), "--python = 'python3': is for TARGET"),
+        (("check", "--with", "steps=100", "--", "cat"), "--with steps=100: is for TARGET and --as"),
         (("check", "numpy", "--python", "no-such-python"), "--python = 'no-such-python': is not found"),
         (("check", "numpy", "--beside", "--memory-limit", "1G"), "--beside: must be left out with --memory-limit"),
         (("check", "numpy", "--beside", "--python", "python3"), "--beside: must be left out with --python"),
