@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib import resources
@@ -19,6 +19,9 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS, Format
 
 Grads = tuple[Array | None, ...]
+
+Change = Callable[[Array], Any]
+"""Returns what takes the place of an array: another array, or a number where a ufunc makes one of a 0-d array."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +48,11 @@ class Case:
     def form(self) -> Format:
         """The floating-point format of ``dtype``."""
         return FORMATS[self.dtype]
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        """Every parameter, then every gradient that is not missing."""
+        return (*self.parameters, *(grad for grads in self.grads for grad in grads if grad is not None))
 
     @property
     def steps(self) -> Iterator[tuple[Grads, float]]:
@@ -76,7 +84,14 @@ class Case:
         """Return the first steps of this case, itself where it has no more."""
         if steps >= len(self.grads):
             return self
-        return self.replace(grads=self.grads[:steps], learning_rates=self.learning_rates[:steps])
+        return self.at_steps(range(steps))
+
+    def at_steps(self, steps: Sequence[int]) -> Case:
+        """Return this case with these steps alone, in this order."""
+        return self.replace(
+            grads=tuple(self.grads[step] for step in steps),
+            learning_rates=tuple(self.learning_rates[step] for step in steps),
+        )
 
     def only(self, tensors: Sequence[int]) -> Case:
         """Return this case with these parameters alone, in this order."""
@@ -84,6 +99,25 @@ class Case:
             parameters=tuple(self.parameters[i] for i in tensors),
             grads=tuple(tuple(grads[i] for i in tensors) for grads in self.grads),
         )
+
+    def each(self, change: Change) -> Case:
+        """Return this case with every parameter and every gradient changed alike."""
+        return self.mapped(param=change, grad=change)
+
+    def mapped(self, *, param: Change | None = None, grad: Change | None = None) -> Case:
+        """Return this case with every parameter changed by one function, and every gradient by another.
+
+        Args:
+            param: returns a new parameter; without it, parameters stay.
+            grad: returns a new gradient, or None, which makes it missing; without it, gradients stay. It is not called
+                for missing ones.
+        """
+        parameters, grads = self.parameters, self.grads
+        if param is not None:
+            parameters = tuple(np.asarray(param(array)) for array in parameters)
+        if grad is not None:
+            grads = tuple(tuple(_mapped(array, grad) for array in row) for row in grads)
+        return self.replace(parameters=parameters, grads=grads)
 
     def to_json(self) -> str:
         """Return the case as JSON text, with bits instead of decimals, so that reading it back gives the same case."""
@@ -112,6 +146,11 @@ class Case:
                 tuple(None if grad is None else _array_in(grad, dtype) for grad in grads) for grads in fields["grads"]
             ),
         )
+
+
+def _mapped(grad: Array | None, change: Change) -> Array | None:
+    new = None if grad is None else change(grad)
+    return None if new is None else np.asarray(new)
 
 
 class _ByContent:

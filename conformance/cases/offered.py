@@ -69,16 +69,12 @@ class Limits:
         """
         if not self.lacking(case):
             return case
-        rows: Sequence[Sequence[Array | None]] = case.grads
         if MISSING in self.cannot:
-            columns = [[row[i] for row in rows] for i in range(len(case.parameters))]
+            columns = [[row[i] for row in case.grads] for i in range(len(case.parameters))]
             filled = [_filled(column, param) for column, param in zip(columns, case.parameters, strict=True)]
-            rows = [[column[step] for column in filled] for step in range(len(rows))]
-        return case.replace(
-            hyper=self.held(case.hyper),
-            parameters=tuple(self._shaped(param) for param in case.parameters),
-            grads=tuple(tuple(None if grad is None else self._shaped(grad) for grad in row) for row in rows),
-        )
+            rows = (tuple(column[step] for column in filled) for step in range(len(case.grads)))
+            case = case.replace(grads=tuple(rows))
+        return case.each(self._shaped).replace(hyper=self.held(case.hyper))
 
     def _shaped(self, array: Array) -> Array:
         if array.ndim == 0 and ZERO_D in self.cannot:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -52,8 +53,7 @@ def shrunk(
 
 def _all_zero(case: Case) -> bool:
     """Whether every parameter and gradient of a case is zero."""
-    arrays = [*case.parameters, *(grad for grads in case.grads for grad in grads if grad is not None)]
-    return not any(array.any() for array in arrays)
+    return not any(array.any() for array in case.arrays)
 
 
 def _smaller(case: Case, declared: Sequence[Hyperparameter], shaped: bool) -> Iterator[Case]:
@@ -71,10 +71,7 @@ def _fewer_steps(case: Case) -> Iterator[Case]:
         if 0 < kept < steps:
             yield case.upto(kept)
     for left_out in range(steps - 1) if steps <= 6 else ():
-        yield case.replace(
-            grads=case.grads[:left_out] + case.grads[left_out + 1 :],
-            learning_rates=case.learning_rates[:left_out] + case.learning_rates[left_out + 1 :],
-        )
+        yield case.at_steps([step for step in range(steps) if step != left_out])
 
 
 def _fewer_tensors(case: Case) -> Iterator[Case]:
@@ -136,19 +133,10 @@ def _plainer_hyperparameters(case: Case, hyperparameters: Sequence[Hyperparamete
 
 def _plainer_numbers(case: Case) -> Iterator[Case]:
     for digits in (0, 1):
-        yield from _rounded_arrays(case, digits)
-
-
-def _rounded_arrays(case: Case, digits: int) -> Iterator[Case]:
-    parameters = tuple(_plain(param, digits) for param in case.parameters)
-    grads = tuple(tuple(None if grad is None else _plain(grad, digits) for grad in row) for row in case.grads)
-    for changed in (
-        case.replace(parameters=parameters, grads=grads),
-        case.replace(grads=grads),
-        case.replace(parameters=parameters),
-    ):
-        if changed.content != case.content:
-            yield changed
+        plain = partial(_plain, digits=digits)
+        for changed in (case.each(plain), case.mapped(grad=plain), case.mapped(param=plain)):
+            if changed.content != case.content:
+                yield changed
 
 
 def _plain(array: Array, digits: int) -> Array:

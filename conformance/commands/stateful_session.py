@@ -81,7 +81,7 @@ class StatefulSession:
 
     def _scaled(self) -> str:
         self._start(4)
-        step = steps_of(self.case.replace(grads=tuple(map(fourfold, self.case.grads))))[0]
+        step = steps_of(self.case.mapped(grad=fourfold))[0]
         return self._after({"do": SCALED, "run": 4, **step, "scale": 4.0}, self.whole[4][: self.size])
 
     def _accumulated(self) -> str:
@@ -151,13 +151,13 @@ def elsewhere(case: Case) -> Case:
     A clip or an average does not depend on parameters, and limits or signs may be the same of four times an array.
     """
     if kind_of(case.optimizer) == RULE:
-        return case.replace(parameters=fourfold(case.parameters))
-    return case.replace(grads=tuple(tuple(None if grad is None else -grad for grad in row) for row in case.grads))
+        return case.mapped(param=fourfold)
+    return case.mapped(grad=np.negative)
 
 
-def fourfold(arrays: Sequence[Any]) -> tuple[Any, ...]:
-    """Return four times the arrays, which is exact; None stays None."""
-    return tuple(None if array is None else np.asarray(4 * array, array.dtype) for array in arrays)
+def fourfold(array: Array) -> Array:
+    """Return four times an array, which is exact."""
+    return np.asarray(4 * array, array.dtype)
 
 
 def _group(case: Case) -> dict[str, Any]:

@@ -11,7 +11,6 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.narrowed import narrowed
 from optimetry.conformance.judging.observed import Identity, Observed
-from optimetry.conformance.laws.variations import at_steps, rescaled
 from optimetry.conformance.naming.candidates import FLUSHED, tiers, tiers_combined, tiers_computed_in, tiers_of_steps
 from optimetry.conformance.naming.elsewhere import dialects_elsewhere, rules_elsewhere, without_epsilon
 from optimetry.conformance.naming.explanation import Explanation
@@ -86,7 +85,7 @@ def _steps_fit(observed: Observed) -> bool:
 
     Their learning rate is 1, since a product with any other one may be of float64.
     """
-    starts = (at_steps(rescaled(case, np.zeros_like, np.copy), [0]) for case in observed.cases() if case.grads)
+    starts = (case.upto(1).mapped(param=np.zeros_like) for case in observed.cases() if case.grads)
     steps = (observed.run_anew(case.replace(learning_rates=(1.0,))) for case in observed.offered(starts))
     moved = list(islice((step for step in steps if np.any(np.isfinite(step) & (step != 0))), ENOUGH))
     return len(moved) == ENOUGH and all(FORMATS["float32"].holds(step[np.isfinite(step)]) for step in moved)
@@ -124,7 +123,7 @@ def fits(observed: Observed, narrower: str) -> bool:
 
 def _made(case: Case, after: Array) -> Array:
     """Return the numbers that a target returned in a case, but for those that it was fed."""
-    fed = flat([*case.parameters, *(grad for grads in case.grads for grad in grads if grad is not None)])
+    fed = flat(case.arrays)
     return after[~np.isin(after, fed)]
 
 

@@ -68,9 +68,7 @@ class InFormat:
     def _wide(self, case: Case) -> Case:
         """Return a case in the wider dtype, with the same numbers."""
         dtype = FORMATS[self._dtype].dtype
-        parameters = tuple(param.astype(dtype) for param in case.parameters)
-        grads = tuple(tuple(None if grad is None else grad.astype(dtype) for grad in row) for row in case.grads)
-        return case.replace(dtype=self._dtype, parameters=parameters, grads=grads)
+        return case.each(lambda array: array.astype(dtype)).replace(dtype=self._dtype)
 
 
 @dataclass(frozen=True)

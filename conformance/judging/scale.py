@@ -24,7 +24,6 @@ from optimetry.conformance.judging.parts import MOST
 from optimetry.conformance.judging.script import script
 from optimetry.conformance.laws.law import Trial
 from optimetry.conformance.laws.resumed import resumed_trajectory
-from optimetry.conformance.laws.variations import at_steps
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.runs import mistakes_of_runs
@@ -149,7 +148,7 @@ class _Trial:
         small = largeness(plan) is None and failure.step < LONGEST and not failure.resumed
         if small and not agreement.conforms:
             reason = f"no known rule explains it: up to {agreement.share:.3g} times what rounding can"
-            short = at_steps(failure.case, list(range(min(LONGEST, plan.steps))))
+            short = failure.case.upto(LONGEST)
             shown = evidence.difference(self.target, short, trajectory(self.target, short, self.guard), self.guard)
         else:
             reason = self._reason(plan, failure)
@@ -221,7 +220,7 @@ def _place(case: Case, column: int) -> tuple[int, int]:
 def _cut(failure: _Failing) -> Part | None:
     """Cut out the elements that are furthest off, up to the first failing step; None where that is still large."""
     steps, shares = failure.step + 1, failure.shares[failure.step]
-    case = at_steps(failure.part.case, list(range(steps)))
+    case = failure.part.case.upto(steps)
     subject = subject_of(case)
     columns = np.arange(case.size)
     if subject.elementwise:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.laws.law import Trial, beyond, clips, is_joint, law, named, treats_alone
-from optimetry.conformance.laws.variations import halved, largest, rescaled
+from optimetry.conformance.laws.variations import halved, largest
 from optimetry.conformance.numerics.arrays import apart
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
@@ -54,7 +54,7 @@ def sharing_out(trial: Trial) -> str | None:
     applies=named("clip_then_decay"),
 )
 def decay_behind_clip(trial: Trial) -> str | None:
-    resting = trial.on(rescaled(trial.case, np.copy, np.zeros_like))
+    resting = trial.on(trial.case.mapped(grad=np.zeros_like))
     far = min(1e30, trial.case.form.largest / 4)
     unclipped = resting.on(resting.case.replace(hyper={**resting.case.hyper, "clip_norm": far}))
     return resting.agrees(resting.run(), unclipped.run())

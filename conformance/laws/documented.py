@@ -9,7 +9,7 @@ import numpy as np
 from optimetry.conformance.laws.law import Applies, Difference, Trial, behind, is_elementwise_rule, is_rule, law
 from optimetry.conformance.laws.readings import kind_of, kinds_of
 from optimetry.conformance.laws.universal import reshaping
-from optimetry.conformance.laws.variations import each, gapped, poisonings, rescaled
+from optimetry.conformance.laws.variations import gapped, poisonings
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.oracle.expected import expected
@@ -47,7 +47,7 @@ def norms_of_any_shape(trial: Trial) -> str | None:
 def sign_symmetry(trial: Trial) -> str | None:
     if not getattr(trial.documented, "symmetric", True):
         return None
-    return trial.against(trial.on(each(trial.case, np.negative)), np.negative)
+    return trial.against(trial.on(trial.case.each(np.negative)), np.negative)
 
 
 @law("scaling by powers of two scales the result", universal=False, applies=declares("scaling"), symptom=True)
@@ -57,7 +57,7 @@ def power_of_two_scaling(trial: Trial) -> str | None:
     factor = {name: 2.0**power for name, power in scaling.powers.items()}
     plain = trial.on(trial.case.replace(hyper={**trial.case.hyper, **scaling.given}))
     hyper = {name: value * factor.get(name, 1.0) for name, value in plain.case.hyper.items() if name in factor}
-    scaled = rescaled(plain.case, _times(factor.get("param", 1.0)), _times(factor.get("grad", 1.0)))
+    scaled = plain.case.mapped(param=_times(factor.get("param", 1.0)), grad=_times(factor.get("grad", 1.0)))
     scaled = scaled.replace(hyper=plain.case.hyper | hyper)
     return plain.against(plain.on(scaled), lambda after: after / after.dtype.type(factor.get("param", 1.0)))
 
@@ -88,7 +88,7 @@ def special_case(trial: Trial) -> str | None:
 
 @law("a parameter whose gradient is always zero rests", universal=False, applies=declares("at_rest"))
 def rest(trial: Trial) -> str | None:
-    case = rescaled(trial.case, np.copy, np.zeros_like)
+    case = trial.case.mapped(grad=np.zeros_like)
     case = case.replace(hyper={**case.hyper, **(trial.declaration.at_rest or {})})
     resting = trial.on(case)
     before, after = flat(case.parameters), resting.run()

@@ -9,7 +9,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws.law import NotOffered, Trial, behind, is_rule, law
-from optimetry.conformance.laws.variations import complete, each, switched_on
+from optimetry.conformance.laws.variations import complete, switched_on
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.targets.session import Session, in_turn, watched
@@ -64,7 +64,7 @@ def _in_dtype(case: Case, dtype: str) -> Case:
         with np.errstate(over="ignore"):
             return np.asarray(array.astype(np.float64) * between).astype(form.dtype)
 
-    return each(case, changed).replace(dtype=dtype)
+    return case.each(changed).replace(dtype=dtype)
 
 
 def _copied(case: Case) -> Case:

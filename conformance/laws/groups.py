@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.laws.law import Trial, behind, is_rule, law
-from optimetry.conformance.laws.variations import at_steps, complete, other_options, with_options
+from optimetry.conformance.laws.variations import complete, other_options, with_options
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.targets.session import Call, in_turn, watched
 
@@ -24,7 +24,7 @@ def groups_are_independent(trial: Trial) -> str | None:
     if steps < 2:
         return None
     second = _with_other_options(first)
-    late = second.on(at_steps(first.case, list(range(steps // 2, steps))))
+    late = second.on(first.case.at_steps(range(steps // 2, steps)))
     members = [first, second, late]
     alone = [member.run() for member in members]
     together = _together(members)

@@ -14,7 +14,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case, Grads
 from optimetry.conformance.laws.law import Trial, bit_difference, is_rule, law, takes_gradients
-from optimetry.conformance.laws.variations import rescaled, switched_on
+from optimetry.conformance.laws.variations import switched_on
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.session import Call, Session, in_turn, watched
@@ -81,7 +81,7 @@ def accumulated_gradients(trial: Trial) -> str | None:
 
     Signs of zeros are left out, as sums that begin at zero lose them, and so is what cannot be halved exactly.
     """
-    case = rescaled(switched_on(trial).case, np.array, _halvable)
+    case = switched_on(trial).case.mapped(grad=_halvable)
     if not all(_is_finite(_times(row, 2)) for row in case.grads):
         return None
     with watched(trial.guard):

@@ -23,7 +23,6 @@ from optimetry.conformance.laws.resumed import can_be_saved, first_part, resumed
 from optimetry.conformance.laws.variations import (
     MANY,
     complete,
-    each,
     gapped,
     halved,
     largest,
@@ -54,7 +53,7 @@ def repeatable(trial: Trial) -> str | None:
 @law("what a run may change ends with it: a run in between changes no bit of the next")
 def runs_are_independent(trial: Trial) -> str | None:
     fresh = trial.run(anew=True)
-    trial.on(each(trial.case, np.negative)).run(anew=True)
+    trial.on(trial.case.each(np.negative)).run(anew=True)
     again = trial.run(anew=True)
     return bit_difference(fresh, again)
 
@@ -63,7 +62,7 @@ def runs_are_independent(trial: Trial) -> str | None:
 def runs_side_by_side(trial: Trial) -> str | None:
     """Where runs can be saved: `start` of a simple target returns the target itself, which has one run at a time."""
     case = trial.case.upto(TOGETHER)
-    beside = with_options(trial.on(each(case, np.negative)), other_options(case)).case
+    beside = with_options(trial.on(case.each(np.negative)), other_options(case)).case
     with watched(trial.guard):
         alone = Session(trial.target, case)
         if not can_be_saved(alone.run):
@@ -99,20 +98,20 @@ def parameters_are_independent(trial: Trial) -> str | None:
 @law("reversing the order of elements reverses the result", applies=is_elementwise_rule)
 def permutation(trial: Trial) -> str | None:
     full = trial.on(largest(trial.case))
-    turned = full.on(each(full.case, lambda array: array.reshape(-1)[::-1].reshape(array.shape).copy()))
+    turned = full.on(full.case.each(lambda array: array.reshape(-1)[::-1].reshape(array.shape).copy()))
     return full.against(turned, lambda after: after[:, ::-1])
 
 
 @law("the shape of a parameter does not matter, only its elements", applies=is_elementwise_rule)
 def reshaping(trial: Trial) -> str | None:
     """Compares columns with all parameters, and a square matrix and the weights of convolutions with a vector."""
-    column = trial.against(trial.on(each(trial.case, lambda array: array.reshape(-1, 1))))
+    column = trial.against(trial.on(trial.case.each(lambda array: array.reshape(-1, 1))))
     full = largest(trial.case)
     if column is not None or not full.size:
         return column
-    vector = trial.on(each(full, lambda array: np.resize(array, math.prod(FORMS[0]))))
+    vector = trial.on(full.each(lambda array: np.resize(array, math.prod(FORMS[0]))))
     for form in FORMS:
-        contradiction = vector.against(vector.on(each(vector.case, partial(np.reshape, shape=form))))
+        contradiction = vector.against(vector.on(vector.case.each(partial(np.reshape, shape=form))))
         if contradiction is not None:
             return behind(f"of shape {form}: ", contradiction)
     return None

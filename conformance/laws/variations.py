@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,40 +14,16 @@ from optimetry.conformance.subjects.registry import subject_of
 from optimetry.reference.errors import OptimetryError
 
 
-def each(case: Case, change: Callable[[Array], Array]) -> Case:
-    """Change every parameter and gradient of a case alike."""
-    return rescaled(case, change, change)
-
-
-def rescaled(case: Case, param: Callable[[Array], Array], grad: Callable[[Array], Array]) -> Case:
-    """Change every parameter of a case by one function, and every gradient by another."""
-    # A ufunc of a 0-d array gives a scalar, which no target must be handed.
-    return case.replace(
-        parameters=tuple(np.asarray(param(array)) for array in case.parameters),
-        grads=tuple(
-            tuple(None if array is None else np.asarray(grad(array)) for array in grads) for grads in case.grads
-        ),
-    )
-
-
 def largest(case: Case) -> Case:
     """Keep the largest parameter of a case, and the steps in which it has a gradient."""
     alone = case.only([int(np.argmax([param.size for param in case.parameters]))])
     kept = [step for step, grads in enumerate(alone.grads) if grads[0] is not None]
-    return at_steps(alone, kept)
-
-
-def at_steps(case: Case, steps: list[int]) -> Case:
-    """Keep these steps of a case, in this order."""
-    return case.replace(
-        grads=tuple(case.grads[step] for step in steps),
-        learning_rates=tuple(case.learning_rates[step] for step in steps),
-    )
+    return alone.at_steps(kept)
 
 
 def complete(case: Case) -> Case:
     """Keep the steps of a case in which every parameter has a gradient."""
-    return at_steps(case, [step for step, grads in enumerate(case.grads) if all(grad is not None for grad in grads)])
+    return case.at_steps([step for step, grads in enumerate(case.grads) if all(grad is not None for grad in grads)])
 
 
 LONG_GAP = 17
@@ -73,7 +49,7 @@ def with_gap(case: Case, length: int = 1) -> tuple[Case, slice]:
     """Insert steps without a gradient before the second, or only, step of a one-parameter case; return where."""
     first = min(len(case.grads) - 1, 1)
     gap = slice(first, first + length)
-    holed = at_steps(case, sorted([*range(len(case.grads)), *[first] * length]))
+    holed = case.at_steps(sorted([*range(len(case.grads)), *[first] * length]))
     nothing: tuple[tuple[Array | None, ...], ...] = ((None,),) * length
     return holed.replace(grads=(*holed.grads[:first], *nothing, *holed.grads[gap.stop :])), gap
 
@@ -94,7 +70,7 @@ def many(case: Case) -> Iterator[Case]:
     if not smallest:
         return
     given: list[Any] = [grads[smallest[0]] for grads in case.grads if grads[smallest[0]] is not None]
-    short = at_steps(case.only(smallest[:1] * MANY), [step % len(case.grads) for step in range(FEW_STEPS)])
+    short = case.only(smallest[:1] * MANY).at_steps([step % len(case.grads) for step in range(FEW_STEPS)])
 
     def gradient(step: int, i: int) -> Array:
         grad = given[(step + i) % len(given)]
@@ -137,11 +113,11 @@ def poisoned(case: Case) -> Iterator[Case]:
     """Yield the case with NaN or an infinity in one element of each gradient of one step."""
     step, element = poisoned_place(case)
     for value in (np.nan, np.inf, -np.inf) if case.size and case.grads else ():
-        grads = [[None if grad is None else grad.copy() for grad in row] for row in case.grads]
-        for grad in grads[step]:
+        changed = case.mapped(grad=np.copy)
+        for grad in changed.grads[step]:
             if grad is not None and element < grad.size:
                 grad.flat[element] = value
-        yield case.replace(grads=tuple(map(tuple, grads)))
+        yield changed
 
 
 def poisoned_place(case: Case) -> tuple[int, int]:

@@ -19,7 +19,6 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.offered import MISSING, UNLIMITED, Limits
-from optimetry.conformance.laws.variations import at_steps
 from optimetry.conformance.naming.counting import COUNTED, counted, plain_case
 from optimetry.conformance.naming.points import PointClass, classes_of, counts_steps
 from optimetry.conformance.numerics.agreement import (
@@ -79,8 +78,7 @@ def _probes(optimizer: str, dtype: str, limits: Limits) -> tuple[Case, ...]:
 
 
 def _finite(case: Case) -> bool:
-    arrays = [*case.parameters, *(grad for grads in case.grads for grad in grads if grad is not None)]
-    return all(bool(np.isfinite(array).all()) for array in arrays)
+    return all(bool(np.isfinite(array).all()) for array in case.arrays)
 
 
 @cache
@@ -149,7 +147,7 @@ class Probed:
         otherwise = False
         for i, columns in enumerate(np.split(np.arange(case.size), 2)):
             steps = [step for step, row in enumerate(COUNTED) if row[i]]
-            alone = trajectory(target, at_steps(case.only([i]), steps), guard)
+            alone = trajectory(target, case.only([i]).at_steps(steps), guard)
             otherwise = otherwise or not same_bits(after[steps][:, columns], alone)
         return cls(optimizer, dtype, runs, after if counts_steps(optimizer) else None, otherwise, limits)
 

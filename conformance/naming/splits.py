@@ -16,7 +16,6 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws.law import Check, Law
 from optimetry.conformance.laws.universal import reshaping, splitting
-from optimetry.conformance.laws.variations import each
 from optimetry.conformance.naming.explanation import Candidate
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.oracle.expected import Asked
@@ -151,10 +150,10 @@ def _dimensions(limit: int) -> Property:
     def switched(case: Case) -> Case | None:
         param = case.parameters[0]
         if param.ndim < limit:
-            return each(case, lambda array: array.reshape(-1, *(1,) * (limit - 1)))
+            return case.each(lambda array: array.reshape(-1, *(1,) * (limit - 1)))
         if limit == 1:
-            return each(case, lambda array: array.reshape(())) if param.size == 1 else None
-        return each(case, lambda array: array.reshape(-1))
+            return case.each(lambda array: array.reshape(())) if param.size == 1 else None
+        return case.each(lambda array: array.reshape(-1))
 
     where = {"property": DIMENSIONS, "less_than": limit}, {"property": DIMENSIONS, "at_least": limit}
     return Property(where, lambda case: case.parameters[0].ndim < limit, switched, True, (reshaping, splitting))
@@ -169,9 +168,9 @@ def _resized(case: Case) -> Case | None:
     if param.ndim == 0:
         return None
     if param.size == 1:
-        return each(case, lambda array: np.repeat(array, 3, axis=-1))
+        return case.each(lambda array: np.repeat(array, 3, axis=-1))
     first = (slice(0, 1),) * param.ndim
-    return each(case, lambda array: array[first].copy())
+    return case.each(lambda array: array[first].copy())
 
 
 ONE_ELEMENT = Property(

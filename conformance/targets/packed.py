@@ -30,10 +30,7 @@ def packed(case: Case) -> bytes:
 def parts_of(case: Case) -> tuple[dict[str, Any], bytes]:
     """Return what the line says of a case, and the elements behind it."""
     missing = [(step, i) for step, row in enumerate(case.grads) for i, grad in enumerate(row) if grad is None]
-    elements = b"".join(
-        [raw(param) for param in case.parameters]
-        + [raw(grad) for row in case.grads for grad in row if grad is not None]
-    )
+    elements = b"".join(map(raw, case.arrays))
     kind = kind_of(case.optimizer)
     line = {
         "optimizer": case.optimizer,

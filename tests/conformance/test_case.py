@@ -62,6 +62,30 @@ def test_a_case_that_was_met_before_is_found_by_its_bits() -> None:
     assert len({id(x) for x in met}) == len(met)
 
 
+def test_arrays_of_a_case_are_changed_alike_or_by_kind() -> None:
+    """A ufunc makes a scalar of a 0-d array, which no target must be handed."""
+    case = Case(
+        "sgd", "float32", {}, (0.5, 0.25), (np.float32([1, 2]), np.array(3, "f4")), ((np.float32([4, 5]), None),) * 2
+    )
+    assert [array.tolist() for array in case.arrays] == [[1, 2], 3, [4, 5], [4, 5]]
+    negative = case.each(np.negative)
+    assert [array.tolist() for array in negative.arrays] == [[-1, -2], -3, [-4, -5], [-4, -5]]
+    assert all(isinstance(array, np.ndarray) for array in negative.arrays)
+    assert negative.grads[1][1] is None
+    assert case.mapped(grad=np.negative).parameters == case.parameters
+    assert case.mapped(param=np.negative).grads == case.grads
+    assert case.mapped(grad=lambda grad: None).grads == ((None, None),) * 2
+
+
+def test_steps_of_a_case_are_kept_with_their_learning_rates() -> None:
+    case = next(case for case in drawn_cases(subject_named("sgd"), "float32", seed=0, count=30) if len(case.grads) > 2)
+    chosen = case.at_steps([2, 0, 0])
+    assert chosen.grads == (case.grads[2], case.grads[0], case.grads[0])
+    assert chosen.learning_rates == tuple(case.learning_rates[step] for step in (2, 0, 0))
+    assert case.upto(len(case.grads)) is case
+    assert case.upto(1).content == case.at_steps([0]).content
+
+
 def test_the_same_seed_draws_the_same_cases_and_another_seed_others() -> None:
     def texts(seed: int, count: int) -> list[str]:
         return [case.to_json() for case in drawn_cases(subject_named("adam"), "float32", seed=seed, count=count)]

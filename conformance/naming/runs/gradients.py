@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,10 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.drawn import fitting
 from optimetry.conformance.laws.documented import nonfinite_gradients_act
 from optimetry.conformance.laws.universal import nonfinite_gradients_stay
-from optimetry.conformance.laws.variations import at_steps, poisoned
+from optimetry.conformance.laws.variations import poisoned
 from optimetry.conformance.naming.alterations import Alteration
 from optimetry.conformance.naming.mistakes import Mistake
-from optimetry.conformance.numerics.arrays import Array, flat, same_bits
+from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.rules import RuleSubject
@@ -64,10 +63,10 @@ def replacing_finite(subject: Subject, dtype: str) -> Iterator[Mistake]:
 
 def _with_zeros_in_a_step(case: Case) -> Iterator[Case]:
     """Yield the case with gradients of zeros in the middle, where a state may move a parameter on."""
-    grads, middle = list(case.grads), len(case.grads) // 2
+    middle = len(case.grads) // 2
     if middle:
-        grads[middle] = tuple(None if x is None else np.zeros_like(x) for x in grads[middle])
-        yield case.replace(grads=tuple(grads))
+        zeros = case.mapped(grad=np.zeros_like).grads
+        yield case.replace(grads=(*case.grads[:middle], zeros[middle], *case.grads[middle + 1 :]))
 
 
 def of_all_magnitudes(case: Case) -> Iterator[Case]:
@@ -86,7 +85,7 @@ def of_all_magnitudes(case: Case) -> Iterator[Case]:
 
 def _poisoned(case: Case) -> Iterator[Case]:
     """Yield the first steps of the case with NaN or an infinity in one gradient of each tensor."""
-    return poisoned(at_steps(case, list(range(min(len(case.grads), len(GROWTH))))))
+    return poisoned(case.upto(len(GROWTH)))
 
 
 def replacing_nonfinite(subject: Subject, dtype: str) -> Iterator[Mistake]:
@@ -123,9 +122,8 @@ def replacing_nonfinite(subject: Subject, dtype: str) -> Iterator[Mistake]:
 def _in_steps(value: Callable[[Array], Array | None], case: Case) -> Case:
     """Put a value in place of all gradients of each step in which one is not finite."""
     changed = [any(x is not None and not np.isfinite(x).all() for x in row) for row in case.grads]
-    steps = zip(case.grads, changed, strict=True)
-    rows = (tuple(None if x is None else value(x) for x in row) if new else row for row, new in steps)
-    return case.replace(grads=tuple(rows)) if any(changed) else case
+    steps = zip(case.grads, case.mapped(grad=value).grads, changed, strict=True)
+    return case.replace(grads=tuple(new if replaced else old for old, new, replaced in steps)) if any(changed) else case
 
 
 def _finite_steps(rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
@@ -167,9 +165,7 @@ def _changing(change: Change) -> Callable[[Case], Case]:
 
     def fed(case: Case) -> Case:
         with np.errstate(all="ignore"):
-            grads = tuple(tuple(None if x is None else changed(x) for x in row) for row in case.grads)
-        pairs = zip(chain(*case.grads), chain(*grads), strict=True)
-        same = all(a is b or (a is not None and b is not None and same_bits(a, b)) for a, b in pairs)
-        return case if same else case.replace(grads=grads)
+            other = case.mapped(grad=changed)
+        return case if other.content == case.content else other
 
     return fed

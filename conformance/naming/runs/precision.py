@@ -14,7 +14,6 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws.universal import missing_gradient
-from optimetry.conformance.laws.variations import rescaled
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
 from optimetry.conformance.naming.mistakes import Mistake, with_rates
 from optimetry.conformance.numerics.agreement import SLACK
@@ -74,11 +73,11 @@ def through(name: str) -> Callable[[Array], Array]:
 
 
 def _started(change: Callable[[Array], Array]) -> Callable[[Case], Case]:
-    return lambda case: rescaled(case, change, lambda grad: grad)
+    return lambda case: case.mapped(param=change)
 
 
 def _with_gradients(change: Callable[[Array], Array]) -> Callable[[Case], Case]:
-    return lambda case: rescaled(case, lambda param: param, change)
+    return lambda case: case.mapped(grad=change)
 
 
 def _numbers(subject: Subject, name: str) -> Iterator[Mistake]:

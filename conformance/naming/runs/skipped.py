@@ -19,7 +19,6 @@ from optimetry.conformance.laws.universal import (
     resuming,
     splitting,
 )
-from optimetry.conformance.laws.variations import at_steps
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.numerics.arrays import flat
@@ -74,7 +73,7 @@ def of_all_sizes(case: Case) -> Iterator[Case]:
     steps = [step for step, row in enumerate(rows) if row][:SHORT]
     shapes = [fitting(subject_of(case), (size,)) for size in SIZES]
     if steps:
-        short = at_steps(case, steps)
+        short = case.at_steps(steps)
         yield short.replace(
             parameters=tuple(np.resize(flat(case.parameters), shape) for shape in shapes),
             grads=tuple(tuple(np.resize(flat(rows[step]), shape) for shape in shapes) for step in steps),
