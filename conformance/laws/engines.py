@@ -7,18 +7,13 @@ on the side of the engine that the target lists first.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from itertools import islice
 from typing import Any
-
-import numpy as np
 
 from optimetry.conformance.harness.python_harness import engine_name
 from optimetry.conformance.laws.law import NotOffered, Trial, behind, keeps_state, law
-from optimetry.conformance.laws.resumed import State, first_part, resumed
+from optimetry.conformance.laws.resumed import Saved, State, continued, saved
 from optimetry.conformance.numerics.agreement import explains
-from optimetry.conformance.numerics.arrays import Array, flat
-from optimetry.conformance.targets.session import in_turn, watched
+from optimetry.conformance.targets.session import watched
 from optimetry.reference.errors import TargetFault
 
 Differs = Callable[[Trial, Trial], str | None]
@@ -75,11 +70,12 @@ def _continuing_otherwise(trial: Trial, other: Trial) -> str | None:
         mine, theirs = _half(trial), _half(other)
     except TargetFault as fault:
         raise NotOffered from fault
-    if _form(mine[1]) != _form(theirs[1]):
+    if _form(mine.state) != _form(theirs.state):
         raise NotOffered
-    for loader, (rows, state) in ((trial, theirs), (other, mine)):
+    for loader, begun in ((trial, theirs), (other, mine)):
         try:
-            whole = np.concatenate([rows, _continued(loader, rows, state)])
+            with watched(loader.guard):
+                whole = continued(loader, begun)
         except TargetFault as fault:
             return str(fault)
         contradiction = trial.agrees(trial.run(), whole)
@@ -93,22 +89,14 @@ def _form(state: State) -> dict[str, Any]:
     return {slot: [(array.shape, array.dtype.name) for array in arrays] for slot, arrays in state.items()}
 
 
-def _half(trial: Trial) -> tuple[Array, State]:
-    """Run the first half of a case; return the parameters after its steps, as rows, and the state that is saved.
+def _half(trial: Trial) -> Saved:
+    """Run the first half of a case and save the run.
 
     Raises:
         NotOffered: the engine saves nothing.
     """
     with watched(trial.guard):
-        begun = first_part(trial, len(trial.case.grads) // 2)
+        begun = saved(trial, len(trial.case.grads) // 2)
     if begun is None:
         raise NotOffered
-    return begun[1:]
-
-
-def _continued(trial: Trial, rows: Array, state: State) -> Array:
-    """Run the second half of a case from a saved state; return the parameters after its steps, as rows."""
-    with watched(trial.guard):
-        session = resumed(trial, rows[-1], state)
-        calls = (partial(session.step, *step) for step in islice(trial.case.steps, len(rows), None))
-        return np.array(list(map(flat, in_turn(trial.target, calls))))
+    return begun

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from optimetry.conformance.cases.case import Grads
 from optimetry.conformance.laws.law import Trial, is_rule, keeps_state
 from optimetry.conformance.numerics.arrays import Array, apart, flat
 from optimetry.conformance.subjects.registry import subject_of
+from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Session, in_turn, watched
 
 State = Mapping[str, list[Array]]
@@ -23,28 +26,50 @@ def can_be_saved(run: Any) -> bool:
     return hasattr(run, "state") and hasattr(run, "load")
 
 
-def first_part(trial: Trial, steps: int) -> tuple[Session, Array, State] | None:
-    """Run the first steps of a case; return the run, the parameters after these steps as rows, and the saved state.
+@dataclass(frozen=True)
+class Saved:
+    """A run that was saved after some steps of a case.
 
-    None where the target saves nothing.
+    Attributes:
+        session: the run itself, which can go on.
+        rows: the results of its steps, shape (steps, elements).
+        state: what it has saved.
     """
+
+    session: Session
+    rows: Array
+    state: State
+
+
+def saved(trial: Trial, steps: int) -> Saved | None:
+    """Run the first steps of a case and save the run; None where the target saves nothing."""
     session = Session(trial.target, trial.case)
     run: Any = session.run
     if not can_be_saved(run):
         return None
-    calls = (partial(session.step, *step) for step in islice(trial.case.steps, steps))
-    rows = [flat(after) for after in in_turn(trial.target, calls)]
-    return session, np.array(rows), {slot: [array.copy() for array in arrays] for slot, arrays in run.state().items()}
+    rows = np.array(list(played(trial.target, islice(trial.case.steps, steps), session)))
+    return Saved(session, rows, _copied(run.state()))
 
 
-def resumed(trial: Trial, last: Array, state: State) -> Session:
-    """Begin a run of a case with the parameters of a row and a saved state."""
+def resumed(trial: Trial, begun: Saved) -> Session:
+    """Begin a run of a case where another was saved, with the parameters and the state of that one."""
     case = trial.case
     is_average = not is_rule(subject_of(case))  # which is started with what it averages, not with its averages
-    start = case.parameters if is_average else tuple(map(np.copy, apart(last, case.parameters)))
+    start = case.parameters if is_average else tuple(map(np.copy, apart(begun.rows[-1], case.parameters)))
     session = Session(trial.target, case.replace(parameters=start))
-    session.run.load({slot: [array.copy() for array in arrays] for slot, arrays in state.items()})
+    session.run.load(_copied(begun.state))
     return session
+
+
+def continued(trial: Trial, begun: Saved) -> Array:
+    """Run the rest of a case from a saved state; return the results of all steps, shape (steps, elements)."""
+    rest = islice(trial.case.steps, len(begun.rows), None)
+    return np.array([*begun.rows, *played(trial.target, rest, resumed(trial, begun))])
+
+
+def played(target: Target, steps: Iterable[tuple[Grads, float]], *runs: Session) -> Iterator[Array]:
+    """Take steps one after the other, each in all of these runs; yield every result as a row."""
+    yield from map(flat, in_turn(target, (partial(run.step, *step) for step in steps for run in runs)))
 
 
 def resumed_trajectory(trial: Trial, steps: int) -> Array | None:
@@ -61,10 +86,9 @@ def resumed_trajectory(trial: Trial, steps: int) -> Array | None:
     if not keeps_state(subject_of(trial.case)) or not 0 < steps < len(trial.case.grads):
         return None
     with watched(trial.guard):
-        begun = first_part(trial, steps)
-        if begun is None:
-            return None
-        _, rows, state = begun
-        again = resumed(trial, rows[-1], state)
-        calls = (partial(again.step, *step) for step in islice(trial.case.steps, steps, None))
-        return np.array([*rows, *(flat(after) for after in in_turn(trial.target, calls))])
+        begun = saved(trial, steps)
+        return None if begun is None else continued(trial, begun)
+
+
+def _copied(state: State) -> State:
+    return {slot: [array.copy() for array in arrays] for slot, arrays in state.items()}

@@ -19,7 +19,7 @@ from optimetry.conformance.laws.law import (
     keeps_state,
     law,
 )
-from optimetry.conformance.laws.resumed import can_be_saved, first_part, resumed, resumed_trajectory
+from optimetry.conformance.laws.resumed import can_be_saved, played, resumed, resumed_trajectory, saved
 from optimetry.conformance.laws.variations import (
     MANY,
     complete,
@@ -67,7 +67,7 @@ def runs_side_by_side(trial: Trial) -> str | None:
         alone = Session(trial.target, case)
         if not can_be_saved(alone.run):
             return None
-        plain = [flat(after) for after in in_turn(trial.target, (partial(alone.step, *step) for step in case.steps))]
+        plain = list(played(trial.target, case.steps, alone))
         both = [Session(trial.target, each) for each in (case, beside)]
         steps = zip(case.steps, beside.steps, strict=True)
         calls = (partial(run.step, *step) for pair in steps for run, step in zip(both, pair, strict=True))
@@ -151,15 +151,12 @@ def _resumed_to_the_bit(trial: Trial) -> str | None:
     if not half:
         return None
     with watched(trial.guard):
-        begun = first_part(trial, half)
+        begun = saved(trial, half)
         if begun is None:
             return None
-        session, rows, state = begun
-        again = resumed(trial, rows[-1], state)
-        second = islice(trial.case.steps, half, None)
-        calls = (partial(each.step, *step) for step in second for each in (session, again))
-        results = (flat(after)[None] for after in in_turn(trial.target, calls))
-        for a, b in zip(results, results, strict=True):
+        rest = islice(trial.case.steps, half, None)
+        rows = (row[None] for row in played(trial.target, rest, begun.session, resumed(trial, begun)))
+        for a, b in zip(rows, rows, strict=True):
             if not same_bits(a, b):
                 return first_difference(a != b, a, b)
     return None
