@@ -19,7 +19,7 @@ from optimetry.conformance.naming.points import documented_class, named_classes
 from optimetry.conformance.naming.runs import decay, surviving
 from optimetry.conformance.naming.splits import Split, properties
 from optimetry.conformance.numerics.agreement import Agreement, compare, explained, explains
-from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.arrays import Array, equal
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_named
 
@@ -150,7 +150,7 @@ def _same(observed: Observed, mistaken: Mistaken, other: Mistaken, more: More) -
         return True
     cases = chain.from_iterable(chain(more(case), [case]) for case in observed.offered(observed.cases()))
     pairs = ((mistaken.expected(case).value, other.expected(case).value) for case in cases)
-    return all(bool(((a == b) | (np.isnan(a) & np.isnan(b))).all()) for a, b in pairs)
+    return all(bool(equal(a, b).all()) for a, b in pairs)
 
 
 def _beginning(observed: Observed) -> tuple[Case, Array]:

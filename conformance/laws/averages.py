@@ -10,7 +10,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.harness.python_harness import copied
-from optimetry.conformance.laws.law import Difference, Trial, beyond, first_difference, is_average, law, named
+from optimetry.conformance.laws.law import Difference, Trial, beyond, exact_difference, is_average, law, named
 from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.conformance.numerics.arrays import Array, flat, same_bits
 from optimetry.conformance.oracle.expected import expected
@@ -38,8 +38,7 @@ def different(results: Sequence[Array], must: Sequence[Array]) -> str | None:
     """Describe where two lists of arrays differ in a bit."""
     for i, (a, b) in enumerate(zip(results, must, strict=True)):
         if not same_bits(a, b):
-            first, second = a.reshape(1, -1), b.reshape(1, -1)
-            difference = first_difference(first != second, first, second)
+            difference = exact_difference(a.reshape(1, -1), b.reshape(1, -1))
             if difference is None:
                 return f"parameter {i}: the sign of a zero, or the bits of a NaN"
             return difference.extended(before=f"parameter {i}: ")

@@ -16,7 +16,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case, met_before
 from optimetry.conformance.numerics.agreement import SLACK, Expected
-from optimetry.conformance.numerics.arrays import Array, same_bits
+from optimetry.conformance.numerics.arrays import Array, equal, same_bits
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.rules import RuleSubject
@@ -132,7 +132,7 @@ def beyond(a: Array, b: Array, bound: Any) -> str | None:
     with np.errstate(all="ignore"):
         reach = bound * SLACK
         apart = np.abs(a.astype(reach.dtype) - b.astype(reach.dtype))
-    same = (a == b) | (np.isnan(a) & np.isnan(b)) | ~np.isfinite(reach) | (apart <= reach)
+    same = equal(a, b) | ~np.isfinite(reach) | (apart <= reach)
     return first_difference(~same, a, b, reach)
 
 
@@ -177,9 +177,12 @@ def first_difference(different: Any, a: Array, b: Array, reach: Any = 0.0) -> Di
     return Difference.of(text, a, b, np.where(comparable, reach, np.inf))
 
 
-def bit_difference(a: Array, b: Array) -> Difference | None:
-    """Describe where two trajectories first differ, however little; None where their bits are the same."""
-    return None if same_bits(a, b) else first_difference(a != b, a, b)
+def exact_difference(a: Array, b: Array) -> Difference | None:
+    """Describe where two trajectories first differ, however little; None where they are `equal`.
+
+    The signs of zeros are left out on purpose: a sum that begins at 0 loses them, and is as good.
+    """
+    return first_difference(~equal(a, b), a, b)
 
 
 Check = Callable[[Trial], str | None]

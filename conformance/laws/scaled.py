@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case, Grads
-from optimetry.conformance.laws.law import Trial, bit_difference, is_rule, law, takes_gradients
+from optimetry.conformance.laws.law import Trial, exact_difference, is_rule, law, takes_gradients
 from optimetry.conformance.laws.variations import switched_on
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.subjects.registry import subject_of
@@ -65,11 +65,11 @@ def scaled_gradients(trial: Trial) -> str | None:
         results = (flat(after)[None] for after in in_turn(trial.target, calls()))
         for scale, poison in zip(scales, cycle(POISONS), strict=False):
             for entry in ("all inf", f"one {poison}") if leaves_out else ():
-                contradiction = bit_difference(next(results), before)
+                contradiction = exact_difference(next(results), before)
                 if contradiction is not None:
                     return contradiction.extended(f", of gradients with {entry}")
             a, before = next(results), next(results)
-            contradiction = bit_difference(a, before)
+            contradiction = exact_difference(a, before)
             if contradiction is not None:
                 return contradiction.extended(f", under a scale of {scale:g}")
     return None
@@ -98,7 +98,7 @@ def accumulated_gradients(trial: Trial) -> str | None:
 
         results = (flat(after)[None] for after in in_turn(trial.target, calls()))
         for a, b, multiples in zip(results, results, factors, strict=True):
-            contradiction = bit_difference(a, b)
+            contradiction = exact_difference(a, b)
             if contradiction is not None:
                 return contradiction.extended(f", of {len(multiples)} parts")
     return None

@@ -11,8 +11,7 @@ import numpy as np
 from optimetry.conformance.laws.law import (
     Trial,
     behind,
-    bit_difference,
-    first_difference,
+    exact_difference,
     is_elementwise,
     is_elementwise_rule,
     is_rule,
@@ -32,7 +31,7 @@ from optimetry.conformance.laws.variations import (
     switched_on,
     with_options,
 )
-from optimetry.conformance.numerics.arrays import flat, same_bits
+from optimetry.conformance.numerics.arrays import flat
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.session import Session, in_turn, watched
 from optimetry.reference.errors import TargetFault
@@ -47,7 +46,7 @@ TOGETHER = 5
 @law("two runs of the same case give the same bits")
 def repeatable(trial: Trial) -> str | None:
     a, b = trial.run(anew=True), trial.run(anew=True)
-    return bit_difference(a, b)
+    return exact_difference(a, b)
 
 
 @law("what a run may change ends with it: a run in between changes no bit of the next")
@@ -55,7 +54,7 @@ def runs_are_independent(trial: Trial) -> str | None:
     fresh = trial.run(anew=True)
     trial.on(trial.case.each(np.negative)).run(anew=True)
     again = trial.run(anew=True)
-    return bit_difference(fresh, again)
+    return exact_difference(fresh, again)
 
 
 @law("a run is what it is alone, whatever runs beside it with other options", applies=is_rule)
@@ -72,7 +71,7 @@ def runs_side_by_side(trial: Trial) -> str | None:
         steps = zip(case.steps, beside.steps, strict=True)
         calls = (partial(run.step, *step) for pair in steps for run, step in zip(both, pair, strict=True))
         together = [flat(after) for after in in_turn(trial.target, calls)][::2]
-    return bit_difference(np.array(plain), np.array(together))
+    return exact_difference(np.array(plain), np.array(together))
 
 
 @law("a parameter without a gradient keeps its bits", applies=is_rule)
@@ -80,8 +79,9 @@ def missing_gradient(trial: Trial) -> str | None:
     for full, holed, gap in gapped(trial):
         after = holed.run()
         before = np.broadcast_to(after[gap.start - 1] if gap.start else flat(full.case.parameters), after[gap].shape)
-        if not same_bits(after[gap], before):
-            return first_difference(after[gap] != before, after[gap], before)
+        contradiction = exact_difference(after[gap], before)
+        if contradiction is not None:
+            return contradiction
     return None
 
 
@@ -157,8 +157,9 @@ def _resumed_to_the_bit(trial: Trial) -> str | None:
         rest = islice(trial.case.steps, half, None)
         rows = (row[None] for row in played(trial.target, rest, begun.session, resumed(trial, begun)))
         for a, b in zip(rows, rows, strict=True):
-            if not same_bits(a, b):
-                return first_difference(a != b, a, b)
+            contradiction = exact_difference(a, b)
+            if contradiction is not None:
+                return contradiction
     return None
 
 

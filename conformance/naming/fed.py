@@ -15,7 +15,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.naming.programs import GRAD, PARAM, RATE, STEP
-from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.arrays import Array, equal
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper, WrapperSubject
 from optimetry.conformance.targets.protocol import Target
@@ -70,7 +70,7 @@ class Fed:
     def agree(self, step: int, values: Any) -> Any:
         """Check which formulas agree with the target in one step, shape (formulas, rows, size)."""
         after, near = self.after[step], self.near[step]
-        same = (np.abs(values - after) <= near) | (values == after) | (np.isnan(values) & np.isnan(after))
+        same = (np.abs(values - after) <= near) | equal(values, after)
         return (same | np.isinf(near)).reshape(-1, after.size).all(axis=1)
 
     def apart(self, step: int, values: Any) -> float:

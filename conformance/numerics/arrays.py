@@ -26,6 +26,11 @@ def same_bits(a: Array, b: Array) -> bool:
     return a.tobytes() == b.tobytes()
 
 
+def equal(a: Array, b: Array) -> Any:
+    """Tell where two arrays have equal numbers: zeros of either sign are equal, and so is every NaN."""
+    return (a == b) | (np.isnan(a) & np.isnan(b))
+
+
 def with_zeros(grads: Sequence[Any], params: Sequence[Any]) -> list[Any]:
     """Return the gradients of a step, with zeros for each parameter that has none."""
     return [np.zeros_like(param) if grad is None else grad for grad, param in zip(grads, params, strict=True)]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.numerics.arrays import Array, flat, with_zeros
+from optimetry.conformance.numerics.arrays import Array, equal, flat, with_zeros
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.reference.declaration import Declared
 
@@ -132,7 +132,7 @@ def _furthest(case: Case, after: Array, computed: Declared) -> Iterator[Array]:
             for step, arrays in enumerate(subject.trajectory(chunk.case, PlainNumbers(), computed)):
                 value, results = flat(list(arrays)), after[step, chunk.columns].astype(np.float64)
                 largest = np.fmax(largest, np.abs(value))
-                same = (results == value) | (np.isnan(results) & np.isnan(value))
+                same = equal(results, value)
                 off = np.where(same, 0.0, np.nan_to_num(np.abs(results - value) / largest, nan=np.inf))
                 apart = np.maximum(apart, off)
         yield chunk.columns[np.argsort(apart)[-FURTHEST:]]

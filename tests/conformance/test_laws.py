@@ -13,7 +13,8 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.laws import LAWS, laws_of
-from optimetry.conformance.laws.law import Trial, law
+from optimetry.conformance.laws.averages import different
+from optimetry.conformance.laws.law import Trial, exact_difference, law
 from optimetry.conformance.laws.readings import kinds_of
 from optimetry.conformance.laws.variations import many, with_options
 from optimetry.conformance.naming.families.family import STEP_COUNTS, StepCount
@@ -212,6 +213,25 @@ def test_as_many_options_are_changed_as_are_taken(refused: Sequence[str]) -> Non
     changes = {"momentum": 0.5, "dampening": 0.25, "weight_decay": 0.125, "nesterov": True}
     changed = with_options(Trial(Picky(), case, Guard()), changes).case.hyper
     assert changed == {**case.hyper, **{name: x for name, x in changes.items() if name not in refused}}
+
+
+def test_exact_differences_are_of_numbers_and_nan_equals_nan() -> None:
+    """Neither the payload of a NaN nor the sign of a zero is a difference, wherever they stand."""
+    nan, other = np.array([0x7FC00000, 0xFFC00001], np.uint32).view(np.float32)
+    zeros = np.array([[nan, 0, 1], [nan, 1, 1]], np.float32), np.array([[other, -0.0, 1], [other, 1, 1]], np.float32)
+    assert exact_difference(*zeros) is None
+    zeros[1][1, 2] = 2
+    assert exact_difference(*zeros) == "1.0 against 2.0 at step 2, element 2"
+    assert exact_difference(zeros[0], np.ones_like(zeros[0])) == "nan against 1.0 at step 1, element 0"
+
+
+def test_what_an_average_restores_is_compared_by_its_bits() -> None:
+    zero, nan, one = (np.array([x], np.float32) for x in (0.0, np.nan, 1.0))
+    assert different([zero, nan], [zero, nan]) is None
+    assert different([one, zero], [one, -zero]) == "parameter 1: the sign of a zero, or the bits of a NaN"
+    assert different([nan], [-nan]) == "parameter 0: the sign of a zero, or the bits of a NaN"
+    pair = np.array([np.nan, 1], np.float32), np.array([np.nan, 2], np.float32)
+    assert different(*([array] for array in pair)) == "parameter 0: 1.0 against 2.0 at step 1, element 1"
 
 
 def test_a_law_is_entered_once() -> None:
