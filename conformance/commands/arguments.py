@@ -141,14 +141,13 @@ def add_time_limit(parser: argparse.ArgumentParser, limited: str = "one run of t
     parser.add_argument("--time-limit", default="60", metavar="S", help=f"seconds {limited} (default 60)")
 
 
-def add_dtypes(parser: argparse.ArgumentParser) -> None:
-    """Add the option ``--dtype`` to a command that judges in `DEFAULT_DTYPES` where none is named."""
-    parser.add_argument(
-        "--dtype",
-        action="append",
-        metavar="NAME",
-        help=f"one of: {', '.join(DTYPES)}; can be repeated (default {' and '.join(DEFAULT_DTYPES)})",
-    )
+def add_dtypes(
+    parser: argparse.ArgumentParser,
+    names: Iterable[str] = DTYPES,
+    more: str = f"; can be repeated (default {' and '.join(DEFAULT_DTYPES)})",
+) -> None:
+    """Add the option ``--dtype`` to a command; ``more`` is what its help says behind the names."""
+    parser.add_argument("--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(names)}{more}")
 
 
 def default_workers() -> int:

@@ -11,7 +11,7 @@ from typing import Any
 from tabulate import tabulate
 from tqdm import tqdm
 
-from optimetry.conformance.commands.arguments import add_book, add_optimizers, rules_in, seconds, whole
+from optimetry.conformance.commands.arguments import add_book, add_dtypes, add_optimizers, rules_in, seconds, whole
 from optimetry.conformance.commands.held import held
 from optimetry.conformance.commands.results_folder import checked_folder, writing
 from optimetry.conformance.numerics.formats import FORMATS
@@ -59,9 +59,7 @@ def add_bench(commands: Any) -> None:
     parser.add_argument("targets", nargs="+", metavar="TARGET", help="built-in names, or module:object")
     add_optimizers(parser)
     add_book(parser, "whose rules are timed")
-    parser.add_argument(
-        "--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(FORMATS)} (default float32)"
-    )
+    add_dtypes(parser, more=" (default float32)")
     parser.add_argument(
         "--size", action="append", metavar="N", help="elements of one parameter, as 1e6 (default 1e6); can be repeated"
     )

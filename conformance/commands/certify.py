@@ -14,6 +14,7 @@ from optimetry.conformance.certify.pairs import DTYPES
 from optimetry.conformance.commands.arguments import (
     ELEMENTWISE,
     add_book,
+    add_dtypes,
     add_optimizers,
     add_seed,
     add_time_limit,
@@ -63,9 +64,7 @@ def add_certify(commands: Any) -> None:
     add_target(parser)
     add_optimizers(parser, "an elementwise rule, as for `optimetry check`")
     add_book(parser)
-    parser.add_argument(
-        "--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(DTYPES)} (default {DTYPES[0]})"
-    )
+    add_dtypes(parser, DTYPES, f" (default {DTYPES[0]})")
     parser.add_argument("--engine", action="append", metavar="NAME", help="an engine of the target (default: all)")
     parser.add_argument(
         "--corners", action="store_true", help="also at corners of the hyperparameters, not at the defaults alone"

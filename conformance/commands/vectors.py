@@ -12,7 +12,7 @@ from zipfile import ZipFile, ZipInfo
 from tqdm import tqdm
 
 from optimetry.conformance import judging
-from optimetry.conformance.commands.arguments import add_book, add_optimizers, rules_in
+from optimetry.conformance.commands.arguments import add_book, add_dtypes, add_optimizers, rules_in
 from optimetry.conformance.commands.results_folder import checked_folder, write, writing
 from optimetry.conformance.judging.vectors import DTYPES, document, text_of
 from optimetry.conformance.numerics.formats import FORMATS
@@ -50,7 +50,7 @@ def add_vectors(commands: Any) -> None:
     place.add_argument("--archive", type=Path, metavar="FILE", help="write them and their schema to a ZIP archive")
     add_book(parser)
     add_optimizers(parser)
-    parser.add_argument("--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(DTYPES)} (default: both)")
+    add_dtypes(parser, DTYPES, " (default: both)")
     parser.set_defaults(command=vectors_command)
 
 

@@ -17,6 +17,7 @@ from optimetry.conformance.certify.worst import Search, Worst
 from optimetry.conformance.commands.arguments import (
     DEFAULT_DTYPES,
     add_book,
+    add_dtypes,
     add_effort,
     add_optimizers,
     add_seed,
@@ -100,14 +101,8 @@ def add_campaign(commands: Any) -> None:
     )
     add_optimizers(parser)
     add_book(parser)
-    parser.add_argument(
-        "--dtype",
-        action="append",
-        metavar="NAME",
-        help=f"one of: {', '.join(FORMATS)} (default: "
-        + "; ".join(f"{', '.join(names)} to {kind}" for kind, names in DEFAULTS.items())
-        + ")",
-    )
+    defaults = "; ".join(f"{', '.join(names)} to {kind}" for kind, names in DEFAULTS.items())
+    add_dtypes(parser, more=f" (default: {defaults})")
     add_effort(parser, "standard")
     parser.add_argument("--blocks", metavar="N", help="certify a drawn share, as for `optimetry certify`")
     parser.add_argument("--corners", action="store_true", help="also certify at corners of the hyperparameters")
