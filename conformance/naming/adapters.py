@@ -17,6 +17,7 @@ import numpy as np
 from optimetry.conformance.cases.case import Case, Grads
 from optimetry.conformance.cases.strategies import EPSILON_NAMES
 from optimetry.conformance.laws.universal import missing_gradient, resuming
+from optimetry.conformance.naming import usual
 from optimetry.conformance.naming.mistakes import Hyper, Mistake, Rates, with_rates
 from optimetry.conformance.numerics.arrays import with_zeros
 from optimetry.conformance.oracle.expected import decays_of
@@ -35,12 +36,6 @@ from optimetry.reports.parts import (
     SWAPPED,
     ZEROS,
 )
-
-LIBRARY_RATES = (0.001, 0.01, 0.1, 1.0)
-"""The default learning rates of frameworks; 1 is where the rate is not multiplied by at all."""
-
-EPSILONS = (1e-6, 1e-7, 1e-8, 1e-10)
-"""What libraries add where a rule of ours has an epsilon, and a caller cannot always change."""
 
 IGNORED = (0.0, 1.0)
 """The neutral values of a hyperparameter that is added or multiplied by: those of one that is not used."""
@@ -83,7 +78,7 @@ def _constants(declared: Hyperparameter, first: Hyper) -> dict[Any, str]:
 def _usual(declared: Hyperparameter) -> tuple[Any, ...]:
     """Return the special values of a hyperparameter, and its neutral ones: 0, and 1 in its domain."""
     ignored = [x for x in IGNORED if declared.kind is float and (x == 0 or x in (declared.domain or ()))]
-    libraries = EPSILONS if declared.name in EPSILON_NAMES else ()
+    libraries = usual.EPSILONS if declared.name in EPSILON_NAMES else ()
     return (*declared.corners, *ignored, *libraries)
 
 
@@ -118,7 +113,7 @@ def _rates(first: Case) -> Iterator[Mistake]:
     late = with_rates(lambda rates: (*rates[:1], *rates[:-1]))
     yield Mistake({RATE: FIRST}, fed=frozen, breaks=(resuming,))
     yield Mistake({RATE: PREVIOUS}, fed=late, breaks=(resuming, missing_gradient))
-    notes = dict.fromkeys(first.learning_rates[:1], "that of the first case") | dict.fromkeys(LIBRARY_RATES, "")
+    notes = dict.fromkeys(first.learning_rates[:1], "that of the first case") | dict.fromkeys(usual.RATES, "")
     for rate, note in notes.items():
         yield Mistake({HELD: {LEARNING_RATE: rate}}, fed=with_rates(_constant(rate)), note=note)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from optimetry.conformance.naming.factors import added, multiplied
-from optimetry.conformance.naming.guards import GUARDS, guarded
+from optimetry.conformance.naming.guards import guarded
 from optimetry.conformance.naming.limits import excepted, limited, norms_of_sums
 from optimetry.conformance.naming.names import Names
 from optimetry.conformance.naming.patterns import rewritten, rules_of
@@ -29,6 +29,7 @@ from optimetry.conformance.naming.programs import (
     replaced,
     slots_of,
 )
+from optimetry.conformance.naming.usual import GUARDS
 
 COUNTERPARTS = {
     "add": ("subtract", "maximum"),

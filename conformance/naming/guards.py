@@ -6,9 +6,7 @@ from collections.abc import Iterator
 
 from optimetry.conformance.naming.names import Names
 from optimetry.conformance.naming.programs import Expression, is_norm
-
-GUARDS = (1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12)
-"""What libraries add to a divisor that may be zero, where the document has no hyperparameter for it."""
+from optimetry.conformance.naming.usual import GUARDS
 
 
 def guarded(part: Expression, names: Names) -> Iterator[Expression]:

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from optimetry.conformance.naming.names import Names
 from optimetry.conformance.naming.patterns import rewritten, rules_of
 from optimetry.conformance.naming.programs import GRAD, PARAM, RATE, Expression, is_norm, replaced, simplified
-
-LIMITS = (1.0, 10.0)
-"""The limits of a norm, or of a ratio of norms, in libraries."""
+from optimetry.conformance.naming.usual import NORM_LIMITS
 
 CHOICES = rules_of(
     "where(p, a, b) -> where(p, a, maximum(a, b))",
@@ -23,12 +21,12 @@ def limited(part: Expression, names: Names) -> Iterator[Expression]:
     """Yield a ratio of norms or a norm that is limited: by a number, or a ratio by the learning rate."""
     match part:
         case ("divide", above, _) if is_norm(above) or _has_norm(above):
-            yield from (("minimum", part, limit) for limit in (*LIMITS, RATE))
+            yield from (("minimum", part, limit) for limit in (*NORM_LIMITS, RATE))
             without = simplified(replaced(part, RATE, 1.0))
             if without != part:
                 yield ("minimum", without, RATE)
     if is_norm(part):
-        yield from (("minimum", part, limit) for limit in LIMITS)
+        yield from (("minimum", part, limit) for limit in NORM_LIMITS)
 
 
 def _has_norm(product: Expression) -> bool:

@@ -11,7 +11,6 @@ from itertools import combinations
 
 from optimetry.conformance.naming.edits import ASIDE
 from optimetry.conformance.naming.factors import DECAY
-from optimetry.conformance.naming.guards import GUARDS
 from optimetry.conformance.naming.programs import (
     EVERY,
     FIRST,
@@ -25,6 +24,7 @@ from optimetry.conformance.naming.programs import (
     simplified,
     slots_of,
 )
+from optimetry.conformance.naming.usual import GUARDS
 
 SMALL = 2e-6
 """Up to where an epsilon is small: it only guards a divisor. Dr.Jit's limit is 1e-6, and cases have few between."""

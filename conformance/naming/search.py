@@ -25,12 +25,12 @@ from optimetry.conformance.naming.elsewhere import OtherRule
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import StepCount
 from optimetry.conformance.naming.fed import Runs, fed_in
-from optimetry.conformance.naming.guards import GUARDS
 from optimetry.conformance.naming.nearby import Edits, Nearby
 from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.naming.rivals import same
 from optimetry.conformance.naming.stages import by_stages
 from optimetry.conformance.naming.throughout import Rewritten, with_edits
+from optimetry.conformance.naming.usual import GUARDS
 from optimetry.conformance.naming.widened import widenings
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arithmetic import Arithmetic

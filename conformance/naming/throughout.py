@@ -11,7 +11,6 @@ from functools import reduce
 from itertools import combinations
 
 from optimetry.conformance.naming.edits import Edit, powers
-from optimetry.conformance.naming.guards import GUARDS
 from optimetry.conformance.naming.moves import moves, parts_of_lines
 from optimetry.conformance.naming.programs import (
     EVERY,
@@ -30,6 +29,7 @@ from optimetry.conformance.naming.programs import (
     slots_of,
     summed_over,
 )
+from optimetry.conformance.naming.usual import GUARDS
 
 INITIAL = (0.1, 1e-6)
 """What squares begin with in libraries: those of Adagrad, and those of Yogi."""

@@ -6,7 +6,6 @@ from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edited import Edited
 from optimetry.conformance.naming.edits import Edit
 from optimetry.conformance.naming.fed import runs_of
-from optimetry.conformance.naming.guards import GUARDS
 from optimetry.conformance.naming.limits import excepted, limited, norms_of_sums
 from optimetry.conformance.naming.moves import moves
 from optimetry.conformance.naming.names import Names
@@ -15,6 +14,7 @@ from optimetry.conformance.naming.programs import FIRST, PARAM, parts_of, progra
 from optimetry.conformance.naming.search import edited_formulas, nearest
 from optimetry.conformance.naming.stages import by_stages
 from optimetry.conformance.naming.telling import neutral_cases, telling_cases
+from optimetry.conformance.naming.usual import GUARDS
 from optimetry.conformance.naming.widened import widenings
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.instead import Instead

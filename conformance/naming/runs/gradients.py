@@ -15,15 +15,13 @@ from optimetry.conformance.laws.universal import nonfinite_gradients_stay
 from optimetry.conformance.laws.variations import poisoned
 from optimetry.conformance.naming.alterations import Alteration
 from optimetry.conformance.naming.mistakes import Mistake
+from optimetry.conformance.naming.usual import CLIP_VALUES
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.reference.rule import Rule, State
-
-LIMITS = (0.1, 0.5, 1.0, 5.0, 10.0, 100.0, 1000.0, 1e4)
-"""The usual limits of a clip that nobody asked for."""
 
 THRESHOLDS = tuple(10.0**-digits for digits in range(3, 13))
 """Below which gradients may count as zero."""
@@ -48,7 +46,7 @@ def taken(new: str, old: str) -> dict[str, str]:
 
 def replacing_finite(subject: Subject, dtype: str) -> Iterator[Mistake]:
     """Yield what finite gradients may be replaced by; gradients of all magnitudes tell them apart."""
-    for limit in LIMITS:
+    for limit in CLIP_VALUES:
         clipped = {"finding": "clipped", "limits": f"±{limit:g}"}
         yield _of_finite(clipped, partial(np.clip, a_min=-limit, a_max=limit))
         yield _of_finite({**clipped, "limits": f"at most {limit:g}"}, partial(np.minimum, limit))

@@ -20,16 +20,8 @@ from optimetry.conformance.laws.universal import (
 )
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
 from optimetry.conformance.naming.mistakes import Mistake
+from optimetry.conformance.naming.usual import CLIP_GUARDS, CLIP_NORMS, NORM_GUARDS
 from optimetry.conformance.subjects.subject import Subject
-
-LIMITS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0)
-"""The usual largest norms of a clip that nobody asked for."""
-
-GUARDS = (0.0, 1e-6)
-"""What clips add to the norm by which they divide."""
-
-NORM_GUARDS = (0.0, 1e-12, 1e-8, 1e-6)
-"""What is added to a norm by which every gradient is divided, however small."""
 
 EACH, ROWS, ALL = "each gradient", "each row of a gradient", "all gradients together"
 """Of what the norm may be; a row is what stands at one place of the first axis, and a vector is one row."""
@@ -44,9 +36,9 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
         return
     for whose in (EACH, ALL, ROWS):
         breaks = (*BROKEN, *[parameters_are_independent] * (whose == ALL))
-        for limit in LIMITS:
+        for limit in CLIP_NORMS:
             run = {"finding": "limited", "what": whose, "norm": limit}
-            for guard in GUARDS:
+            for guard in CLIP_GUARDS:
                 yield Mistake(run=run, alteration=_scaled(whose, partial(_limiting, limit, guard)), breaks=breaks)
         for guard in NORM_GUARDS:
             run = {"finding": "normalized", "what": whose}

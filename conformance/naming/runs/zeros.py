@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import EPSILON_NAMES
+from optimetry.conformance.naming import usual
 from optimetry.conformance.naming.mistakes import Hyper, Mistake, with_rates
 from optimetry.conformance.naming.runs.gradients import taken
 from optimetry.conformance.subjects.rare import may_be_zero, rare_cases
@@ -13,22 +14,16 @@ from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.rules import RuleSubject, documented_defaults
 from optimetry.conformance.subjects.subject import Subject
 
-RATES = (0.001, 0.01, 0.1, 1.0)
-"""The usual defaults of learning rates, beside the documented one."""
-
-GUARDS = (1e-8, 1e-6, 1e-7, 1e-10, 1e-12)
-"""The usual defaults of epsilons."""
-
 
 def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
     """Yield what may be taken for a learning rate of 0, or for another number of 0."""
     if not isinstance(subject, RuleSubject):
         return
     hyper, rate = documented_defaults(subject)
-    for value in dict.fromkeys((rate, *RATES)):
+    for value in dict.fromkeys((rate, *usual.RATES)):
         yield Mistake(run=taken(f"{value:g}", "a learning rate of 0"), fed=_rates(value), shown_by=_rare)
     for name in [number.name for number in may_be_zero(subject)]:
-        for value in dict.fromkeys((hyper[name], *(GUARDS if name in EPSILON_NAMES else ()))):
+        for value in dict.fromkeys((hyper[name], *(usual.EPSILONS_FOR_ZERO if name in EPSILON_NAMES else ()))):
             if value:
                 yield Mistake(run=taken(f"{value:g}", f"{name} = 0"), hyper=_in_place(name, value), shown_by=_rare)
 
