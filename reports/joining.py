@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from optimetry.reports.keeping import MEASUREMENTS
 from optimetry.reports.results import Results, ResultsError, read
-
-JOINED = ("accuracy", "speed", "certificates")
-"""The records that files without verdicts hold, by their field in `Results`."""
 
 
 def read_joined(files: Sequence[Path]) -> list[tuple[Path, Results]]:
@@ -32,7 +30,7 @@ def read_joined(files: Sequence[Path]) -> list[tuple[Path, Results]]:
 
 
 def _add(kept: Results, results: Results, file: Path) -> None:
-    for kind in JOINED:
+    for kind in MEASUREMENTS:
         old, new = getattr(kept, kind), getattr(results, kind)
         twice = {each.about for each in old} & {each.about for each in new}
         if twice:

@@ -8,41 +8,31 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from optimetry.reports.accuracy import Accuracy
-from optimetry.reports.certificate import Certificate
-from optimetry.reports.results import Entry, Header, Results, ResultsError, Writer, line, read
-from optimetry.reports.speed import Speed
+from optimetry.reports.results import FIELDS, Entry, Header, Results, ResultsError, Writer, line, read
 
 CHANGED = "not as its run has written it, so it cannot be resumed"
 
+MEASUREMENTS = ("accuracy", "speed", "certificates")
+"""The fields of `Results` that hold measurements, which files without verdicts may hold, too."""
 
-def add(
-    path: Path,
-    header: Header,
-    accuracy: Sequence[Accuracy] = (),
-    speed: Sequence[Speed] = (),
-    certificates: Sequence[Certificate] = (),
-) -> None:
+
+def add(path: Path, measured: Results) -> None:
     """Add measurements to a results file; those about the same are replaced.
 
     Args:
         path: the file, which is made if need be.
-        header: who was measured; it heads a new file, and must fit that of an old one.
-        accuracy: errors that were measured.
-        speed: times that were measured.
-        certificates: of pairs that were compared.
+        measured: the measurements, without verdicts; its header heads a new file, and must fit that of an old one.
 
     Raises:
         ResultsError: the file is about another target, or cannot be read.
         OSError: it cannot be written.
     """
-    kept = read(path) if path.exists() else Results(header)
-    check_same(path, kept.header, header)
+    kept = read(path) if path.exists() else Results(measured.header)
+    check_same(path, kept.header, measured.header)
     if not kept.verdicts:
-        kept = dataclasses.replace(kept, header=_about_both(kept.header, header))
-    _replace(kept.accuracy, accuracy)
-    _replace(kept.speed, speed)
-    _replace(kept.certificates, certificates)
+        kept = dataclasses.replace(kept, header=_about_both(kept.header, measured.header))
+    for kind in MEASUREMENTS:
+        _replace(getattr(kept, kind), getattr(measured, kind))
     write(path, kept)
 
 
@@ -84,7 +74,7 @@ def write(path: Path, results: Results) -> None:
 
 def entries(results: Results) -> list[Entry]:
     """Return all records but header and footer, in the order of a file."""
-    return [*results.documents, *results.verdicts, *results.accuracy, *results.speed, *results.certificates]
+    return [record for kind, _ in FIELDS.values() for record in getattr(results, kind)]
 
 
 def cut(path: Path, kept: Results) -> None:

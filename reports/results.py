@@ -184,12 +184,12 @@ def verdict_of(fields: dict[str, Any]) -> Verdict:
 
 FIELDS: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
     "document": ("documents", lambda fields: Document(**fields)),
+    "verdict": ("verdicts", verdict_of),
     "accuracy": ("accuracy", Accuracy.of),
     "speed": ("speed", lambda fields: Speed(**fields)),
     "certificate": ("certificates", Certificate.of),
-    "verdict": ("verdicts", verdict_of),
 }
-"""The field of `Results` for each kind of record, and what makes a record of the fields of its line."""
+"""For each kind of record, in the order of a file: the field of `Results`, and what reads a record from its line."""
 
 
 def line(record: Record) -> str:

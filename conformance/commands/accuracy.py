@@ -39,7 +39,7 @@ from optimetry.reports import accuracy_tables
 from optimetry.reports.accuracy import Accuracy
 from optimetry.reports.header import header_of
 from optimetry.reports.keeping import add, check_fits
-from optimetry.reports.results import Header, read
+from optimetry.reports.results import Header, Results, read
 
 EXAMPLES = """\
 examples:
@@ -114,7 +114,7 @@ def _measure(
         measured += measurements
         if kept is not None and time.monotonic() > due:
             with writing(folder):
-                add(kept, header, accuracy=measured)
+                add(kept, Results(header, accuracy=measured))
             due = time.monotonic() + BETWEEN
     print(f"{target.name} {target.version}, {steps:,} steps at the documented defaults.\n")
     if measured:
@@ -125,7 +125,7 @@ def _measure(
     print(*(f"\nfailed: {text}" for text in failed), sep="", end="\n" if failed else "")
     if folder is not None and kept is not None and measured:
         with writing(folder):
-            add(kept, header, accuracy=measured)
+            add(kept, Results(header, accuracy=measured))
         write_tables(folder, [read(kept)])
         print(f"\nwritten: {kept}, accuracy.md, accuracy.csv")
     return 1 if failed or not measured else 0

@@ -20,6 +20,7 @@ from optimetry.conformance.targets.accelerated.timing import HOST_ENGINES, Timed
 from optimetry.reference.errors import UsageError
 from optimetry.reports.header import header_of
 from optimetry.reports.keeping import add, check_fits
+from optimetry.reports.results import Results
 from optimetry.reports.speed import Speed
 
 EXAMPLES = """\
@@ -103,7 +104,7 @@ def bench_command(options: argparse.Namespace) -> int:
         print(f"\n{table(rows)}" if rows else "\nnone of the rules asked for is offered")
         if folder is not None:
             with writing(folder):
-                add(folder / "results.jsonl", header, speed=rows)
+                add(folder / "results.jsonl", Results(header, speed=rows))
             print(f"\nwritten: {folder / 'results.jsonl'}")
     return 0 if rows else 1
 

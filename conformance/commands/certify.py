@@ -37,7 +37,7 @@ from optimetry.conformance.subjects.names import chosen
 from optimetry.reports.certificate import Certificate
 from optimetry.reports.header import header_of
 from optimetry.reports.keeping import add, check_fits
-from optimetry.reports.results import file_of, read
+from optimetry.reports.results import Results, file_of, read
 
 EXAMPLES = """\
 examples:
@@ -106,7 +106,7 @@ def certify_command(options: argparse.Namespace) -> int:
                 certificates.extend(certified(certification, workers, kept, refusals))
             finally:  # where the run is ended, what is known is written
                 if options.out is not None and certificates:
-                    add(options.out / "results.jsonl", header, certificates=certificates)
+                    add(options.out / "results.jsonl", Results(header, certificates=certificates))
             kept.end()
         if options.out is not None and certificates:
             write_tables(options.out, [read(options.out / "results.jsonl")])

@@ -300,7 +300,7 @@ def test_a_certificate_line_keeps_the_schema_and_reads_back(tmp_path):
     certified = certificate(Changed(lambda array: -array), 0, dtype="float32")
     header = header_of("numpy", "1", dtypes=["float32"], optimizers=["sgd"], seed=0, effort="none")
     for seed in (1, 2):
-        add(tmp_path / "results.jsonl", header, certificates=[dataclasses.replace(certified, seed=seed)])
+        add(tmp_path / "results.jsonl", Results(header, certificates=[dataclasses.replace(certified, seed=seed)]))
     text = (tmp_path / "results.jsonl").read_text().splitlines()[1]
     jsonschema.validate(json.loads(text), schema())
     assert read(tmp_path / "results.jsonl").certificates == [dataclasses.replace(certified, seed=2)]

@@ -16,7 +16,7 @@ from optimetry.conformance.commands.jobs import Job
 from optimetry.conformance.commands.resuming import resumed
 from optimetry.reference.errors import UsageError
 from optimetry.reports.keeping import add
-from optimetry.reports.results import ResultsError, read
+from optimetry.reports.results import Results, ResultsError, read
 from optimetry.reports.speed import Speed
 
 HERE = Path(__file__).parent
@@ -147,7 +147,7 @@ def test_wherever_it_was_ended_the_file_is_the_same(folder, optimetry, undisturb
 
 def test_a_finished_run_is_reported_again_and_keeps_what_was_measured_since(folder, optimetry, out):
     results = out / "results.jsonl"
-    add(results, read(results).header, speed=[MEASURED])
+    add(results, Results(read(results).header, speed=[MEASURED]))
     before = results.read_text()
     (folder / "ledger.txt").write_text("sgd * error raises\nadagrad * error raises\n")
     asked = ("check", "waits:Waits", *ASKED, "--out", "out", "--resume", "--expect", "ledger.txt")
@@ -160,7 +160,7 @@ def test_a_finished_run_is_reported_again_and_keeps_what_was_measured_since(fold
 def test_a_run_that_begins_anew_keeps_what_was_measured_also_where_it_is_ended(folder, optimetry, out):
     results = out / "results.jsonl"
     before = read(results)
-    add(results, before.header, speed=[MEASURED])
+    add(results, Results(before.header, speed=[MEASURED]))
     assert optimetry("check", "waits:Waits", *ASKED, "--out", "out")[0] == 1
     kept, whole = read(results), results.read_bytes()
     assert (kept.speed, kept.verdicts, kept.documents) == ([MEASURED], before.verdicts, before.documents)

@@ -33,7 +33,7 @@ def row(contender, nanoseconds, elements=1000, rule="sgd"):
 
 
 def test_a_line_of_before_says_nothing_of_threads(tmp_path):
-    add(tmp_path / "results.jsonl", HEADER, speed=[dataclasses.replace(row("numba", 2.0), threads=1.96)])
+    add(tmp_path / "results.jsonl", Results(HEADER, speed=[dataclasses.replace(row("numba", 2.0), threads=1.96)]))
     assert read(tmp_path / "results.jsonl").speed[0].threads == 1.96
     text = (tmp_path / "results.jsonl").read_text()
     (tmp_path / "results.jsonl").write_text(text.replace(', "threads": 1.96', ""))
@@ -80,8 +80,8 @@ def test_a_report_has_a_table_of_sizes_and_a_picture_of_them(tmp_path):
 
 def test_times_of_a_new_run_replace_those_of_the_same_thing(tmp_path):
     path = tmp_path / "results.jsonl"
-    add(path, HEADER, accuracy=[accuracy()], speed=[*ROWS, row("numba", 3.0, rule="adam")])
-    add(path, HEADER, speed=[row("touch", 1.5), row("numba", 2.5)])
+    add(path, Results(HEADER, accuracy=[accuracy()], speed=[*ROWS, row("numba", 3.0, rule="adam")]))
+    add(path, Results(HEADER, speed=[row("touch", 1.5), row("numba", 2.5)]))
     results = read(path)
     assert [(each.rule, each.elements, each.nanoseconds) for each in results.speed] == [
         ("sgd", 10_000, 1.25),
@@ -91,13 +91,13 @@ def test_times_of_a_new_run_replace_those_of_the_same_thing(tmp_path):
     ]
     assert results.accuracy == [accuracy()]
     with pytest.raises(ResultsError, match=r"results of torch 2\.13\.0, must be of torch 3: choose another folder"):
-        add(path, dataclasses.replace(HEADER, target_version="3"))
+        add(path, Results(dataclasses.replace(HEADER, target_version="3")))
 
 
 @pytest.mark.parametrize(("field", "value"), [("nanoseconds", 0), ("contender", None), ("elements", "many")])
 def test_a_line_that_is_no_time_is_refused(tmp_path, field, value):
     path = tmp_path / "results.jsonl"
-    add(path, HEADER, speed=ROWS[:1])
+    add(path, Results(HEADER, speed=ROWS[:1]))
     lines = path.read_text().splitlines()
     lines[1] = json.dumps(json.loads(lines[1]) | {field: value})
     path.write_text("\n".join(lines) + "\n")

@@ -18,7 +18,7 @@ from optimetry.conformance.commands.resuming import begun
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.reports.certificate import Certificate
 from optimetry.reports.keeping import add
-from optimetry.reports.results import Header, Verdict, Writer, read
+from optimetry.reports.results import Header, Results, Verdict, Writer, read
 
 WORST_CASES = "worst-cases.jsonl"
 """In the folder of results: a line for each search, with the exact bits of the case."""
@@ -89,7 +89,7 @@ def write_results(folder: Path, check: Header, certify: Header, plan: Plan, outc
                 writer.write(verdict)
                 kept.write_counterexample(verdict)
     if outcome.certificates:
-        add(results, certify, certificates=outcome.certificates)
+        add(results, Results(certify, certificates=outcome.certificates))
     if outcome.verdicts or outcome.certificates:
         write_tables(folder, [read(results)])
     if outcome.searches:
