@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,12 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.numerics.arrays import Array
 
-MISSING, ZERO_D, EMPTY = CANNOT = ("missing gradients", "0-d parameters", "empty parameters")
+MISSING, ZERO_D, EMPTY, NONFINITE = CANNOT = (
+    "missing gradients",
+    "0-d parameters",
+    "empty parameters",
+    "NaN and infinities",
+)
 """What a library may be unable to take, in the words of a target's attribute ``cannot``."""
 
 
@@ -48,14 +53,8 @@ class Limits:
 
     def lacking(self, case: Case) -> list[str]:
         """Describe what is in a case and not offered."""
-        arrays = case.parameters
-        present = {
-            MISSING: MISSING in self.cannot and any(grad is None for grads in case.grads for grad in grads),
-            ZERO_D: any(array.ndim == 0 for array in arrays),
-            EMPTY: any(array.size == 0 for array in arrays),
-        }
         return [
-            *(word for word in CANNOT if word in self.cannot and present[word]),
+            *(word for word in CANNOT if word in self.cannot and PRESENT[word](case)),
             *(f"{name} other than {value}" for name, value in self.pinned if case.hyper[name] != value),
             *(f"{name} above {limit}" for name, limit in self.at_most if case.hyper[name] > limit),
         ]
@@ -65,7 +64,7 @@ class Limits:
 
         Hyperparameters take the value that they can have, or the largest. A missing gradient becomes the parameter's
         gradient of the step before, or else of the next that has one; 0-d arrays get one dimension, and empty ones one
-        element, 1.
+        element, 1. NaN and infinities become 0.
         """
         if not self.lacking(case):
             return case
@@ -74,15 +73,25 @@ class Limits:
             filled = [_filled(column, param) for column, param in zip(columns, case.parameters, strict=True)]
             rows = (tuple(column[step] for column in filled) for step in range(len(case.grads)))
             case = case.replace(grads=tuple(rows))
-        return case.each(self._shaped).replace(hyper=self.held(case.hyper))
+        return case.each(self._taken).replace(hyper=self.held(case.hyper))
 
-    def _shaped(self, array: Array) -> Array:
+    def _taken(self, array: Array) -> Array:
         if array.ndim == 0 and ZERO_D in self.cannot:
             return array.reshape(1)
         if array.size == 0 and EMPTY in self.cannot:
             return np.ones([max(length, 1) for length in array.shape], array.dtype)
+        if NONFINITE in self.cannot:
+            return np.asarray(np.where(np.isfinite(array), array, np.zeros_like(array)))
         return array
 
+
+PRESENT: Mapping[str, Callable[[Case], bool]] = {
+    MISSING: lambda case: any(grad is None for grads in case.grads for grad in grads),
+    ZERO_D: lambda case: any(array.ndim == 0 for array in case.parameters),
+    EMPTY: lambda case: any(array.size == 0 for array in case.parameters),
+    NONFINITE: lambda case: not all(np.isfinite(array).all() for array in case.arrays),
+}
+"""Whether a case contains what a word of `CANNOT` is about."""
 
 UNLIMITED = Limits()
 """The limits of a target that says nothing."""

@@ -14,12 +14,16 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.judging.short_numbers import with_short_numbers
+from optimetry.conformance.naming.candidates import FLUSHED
 from optimetry.conformance.naming.explanation import Candidate, Explanation
+from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.numerics.agreement import Agreement, answered, compare, contradicted, explained, explains
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.batched import evaluated_ahead
 from optimetry.conformance.oracle.expected import Asked, expected
+from optimetry.conformance.subjects.rare import rare_cases
+from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, runs_ahead, taken_ahead, trajectory
 
@@ -211,6 +215,15 @@ class Observed:
             candidates = [candidate for candidate in candidates if explains(after, candidate.expected(case), case.form)]
         return list(candidates)
 
+    def rare_contradiction(self, explanation: Explanation) -> tuple[Case, Array] | None:
+        """Return a case that is never drawn, with the run that an explanation of all drawn cases does not explain."""
+        rare = rare_cases(subject_named(self.optimizer), self.dtype)
+        for case in self.offered(map(self.limits.offered, rare)):
+            after = self.run(case)
+            if not explains(after, explanation.expected(case), case.form):
+                return case, after
+        return None
+
     def surviving(self, candidates: Sequence[Explanation]) -> tuple[list[Identity], Identity]:
         """Return the explanations that hold in every probe and case, and how the document agrees in those tried."""
         alive, unexplained = self.holding_on_all(candidates)
@@ -225,7 +238,8 @@ class Observed:
         Where a candidate holds numbers in float32, cases with short numbers are added: the rounding of the others hides
         small differences of another kind, such as a number added to a divisor. A candidate without a finite bound for
         most elements that first contradict the document explains nothing, nor does one that has it for a smaller part
-        of all elements than ``judged``.
+        of all elements than ``judged``. The documented formula where subnormals are flushed is excepted: a quotient of
+        what may be 0 has no bound, and the hardware decides about it, not the target.
         """
         alive = [Standing(candidate) for candidate in candidates if self.probed.explained_by(candidate.expected)]
         narrow = any(each.candidate.narrow for each in alive)
@@ -252,7 +266,10 @@ class Observed:
             alive = [each for each in alive if each.candidate not in self.silent]
             if not alive:
                 break
-        telling = [each for each in alive if each.determined >= LEAST_DETERMINED * differing]
+        flushing = Explanation(documented_class(self.optimizer), FLUSHED)
+        telling = [
+            each for each in alive if each.determined >= LEAST_DETERMINED * differing or each.candidate == flushing
+        ]
         return [(each.candidate, each.agreement) for each in telling], Identity(None, document, Agreement(), tried)
 
     def _runs_of(self, drawn: Iterable[Case], more: More, narrow: bool) -> Iterator[Tried]:

@@ -24,10 +24,8 @@ from optimetry.conformance.laws import Law
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.splits import Split
-from optimetry.conformance.numerics.agreement import Agreement, compare, explains
+from optimetry.conformance.numerics.agreement import Agreement, explains
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.subjects.rare import rare_cases
-from optimetry.conformance.subjects.registry import subject_named
 from optimetry.reports.arithmetic import described
 from optimetry.reports.results import FOUND, Computes, Outcome
 
@@ -125,7 +123,7 @@ class Rejection:
         law = _contradicting(self.observed, self.laws, explanation) if explanation else None
         if explanation is None or law is not None:
             return self._unexplained(identity, law, rejected)
-        if explanation.rule.documented and (rare := self._rare_contradiction(explanation)):
+        if explanation.rule.documented and (rare := self.observed.rare_contradiction(explanation)):
             return self._unexplained(Identity(None), None, rare)
         return _identified(self.observed, identity, explanation, rejected)
 
@@ -160,15 +158,6 @@ class Rejection:
         if identity.tried > self.tried or explanation is not None:
             self.agreement, self.tried = identity.from_document, identity.tried
         return identity
-
-    def _rare_contradiction(self, explanation: Explanation) -> Run | None:
-        """Return a case that is never drawn, with the run that an explanation of all drawn cases does not explain."""
-        rare = rare_cases(subject_named(self.observed.optimizer), self.observed.dtype)
-        for case in self.observed.offered(map(self.observed.limits.offered, rare)):
-            after = self.observed.run(case)
-            if not compare(after, explanation.expected(case), case.form).conforms:
-                return case, after
-        return None
 
     def _unexplained(self, identity: Identity, law: Law | None, rejected: Run) -> Finding:
         """Return what is found on an engine that no known rule explains; ``law`` contradicts one that seemed to."""
@@ -227,9 +216,19 @@ class Unexplained:
         explanation = identity.explanation
         if explanation is None or _contradicting(self.observed, self.laws, explanation):
             return None
+        if explanation.rule.documented and (rare := self.observed.rare_contradiction(explanation)):
+            return self._but_for(rare, explanation)
         narrower = None if explanation.rule.documented else explanation.arithmetic.computed_in
         shown = Narrower(self.observed, narrower).shown() if narrower else {}
         return _identified(self.observed, identity, explanation, self.rejected, shown.get("counterexample"))
+
+    def _but_for(self, rare: Run, explanation: Explanation) -> Finding:
+        """Return the finding where an explanation of every drawn case does not explain a rare one."""
+        nearest = nearest_to(self.observed.probed, *rare, ())
+        contradicted = [explanation.expected]
+        shown = evidence.difference(self.observed.target, *rare, self.observed.guard, also=contradicted)
+        law, reason = reasons.unexplained(shown, self.finding.agreement.share, self.laws, nearest)
+        return replace(self.finding, law=law, reason=f"{reason}; elsewhere {explanation.reason}", counterexample=shown)
 
     def in_narrower_format(self) -> Finding | None:
         """Explain it by a mistake, or by a formula that is declared nowhere, of a target of a narrower format."""

@@ -101,7 +101,8 @@ def searched(observed: Observed, seconds: float) -> SearchResult:
 
     formulas, rivals = told_apart(matches, telling, takes, refuted)
     identity = identities[formulas[0].explanation] if formulas else None
-    if identity and not formulas[0].edits and identity.tried < ENOUGH:
+    few = identity and not formulas[0].edits and identity.tried < ENOUGH
+    if few or (formulas and observed.rare_contradiction(formulas[0].explanation)):
         identity, formulas, rivals = None, [], []
     return SearchResult(tuple(formulas), identity or Identity(None), budget, tuple(rivals), len(telling))
 

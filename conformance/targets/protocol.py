@@ -134,8 +134,8 @@ class Target(Protocol):
     offered are skipped, and verdicts say what was not tried:
 
     ``cannot: Collection[str]``
-        Any of ``"missing gradients"`` (None among the gradients of a step), ``"0-d parameters"`` and ``"empty
-        parameters"``.
+        Any of ``"missing gradients"`` (None among the gradients of a step), ``"0-d parameters"``, ``"empty
+        parameters"`` and ``"NaN and infinities"`` (in what a run is fed).
     ``pinned: Mapping[str, Mapping[str, value]]``
         Hyperparameters that can have one value alone, by optimizer: ``{"adam": {"epsilon": 1e-8}}``.
     ``at_most: Mapping[str, Mapping[str, value]]``

@@ -107,6 +107,7 @@ class Target(Library):
         "papers.amsgrad": amsgrad,
     }
     wrappers = {"clip_by_global_norm": clip_by_global_norm}
+    cannot = ("NaN and infinities",)  # it raises where a gradient's norm is one
     pinned = {
         "momentum": {"use_nesterov": False},
         "adagrad": {"initial_accumulator_value": 0.0},

@@ -10,11 +10,12 @@ import pytest
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
-from optimetry.conformance.cases.offered import CANNOT, EMPTY, MISSING, ZERO_D, Limits
+from optimetry.conformance.cases.offered import CANNOT, EMPTY, MISSING, NONFINITE, ZERO_D, Limits
 from optimetry.conformance.cases.strategies import case_of, drawn_cases, seeded_plan
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.laws.law import LAWS, Trial
 from optimetry.conformance.numerics.arrays import Array, same_bits
+from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.plugin.properties import PROFILES, hold_property
 from optimetry.conformance.selftest.instead import computing
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
@@ -49,6 +50,8 @@ class Narrow(NumpyTarget):
 
         def step(grads: list[Array | None], learning_rate: float) -> list[Array]:
             assert MISSING not in self.refuses or all(grad is not None for grad in grads)
+            given = [grad for grad in grads if grad is not None]
+            assert NONFINITE not in self.refuses or all(np.isfinite(grad).all() for grad in given)
             return plain(grads, learning_rate)
 
         run.step = step  # type: ignore[method-assign]
@@ -112,6 +115,17 @@ def test_what_is_offered_stays_as_it_is() -> None:
     assert Limits(frozenset({EMPTY})).offered(case).parameters[1].tolist() == [[1.0], [1.0]]
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_nan_and_infinities_become_0(dtype: str) -> None:
+    kind = FORMATS[dtype].dtype
+    given = np.array([1.0, np.nan, -np.inf], kind)
+    case = Case("sgd", dtype, {}, (0.1,), (np.ones(3, kind),), ((given,),))
+    (fed,) = Limits(frozenset({NONFINITE})).offered(case).grads[0]
+    assert fed is not None
+    assert (fed.tolist(), fed.dtype) == ([1.0, 0.0, 0.0], kind)
+    assert Limits(ALL - {NONFINITE}).offered(case) is case
+
+
 @pytest.mark.parametrize("optimizer", ["adam", "lars_momentum", "momentum", "sgd"])
 def test_a_library_that_says_what_it_cannot_conforms_and_the_verdict_tells(optimizer: str) -> None:
     verdict = verdict_of(Narrow(), optimizer, effort=FEW)
@@ -138,7 +152,7 @@ def test_each_word_is_needed(word: str) -> None:
 
 def test_a_wrapper_is_fed_every_gradient_anyway() -> None:
     verdict = verdict_of(Narrow(), "clip_by_norm", effort=FEW)
-    assert (verdict.verdict, verdict.untried) == ("conforms", [ZERO_D, EMPTY, "clip_norm above 1.0"])
+    assert (verdict.verdict, verdict.untried) == ("conforms", [ZERO_D, EMPTY, NONFINITE, "clip_norm above 1.0"])
 
 
 def test_a_wrong_rule_behind_limits_is_still_rejected() -> None:
@@ -274,7 +288,7 @@ def test_a_wrong_attribute_is_refused_when_the_target_is_loaded(attribute: str, 
 def test_the_attributes_of_every_engine_are_held() -> None:
     class Several(NumpyTarget):
         def engines(self) -> list[Any]:
-            return [NumpyTarget(), type("Wrong", (Narrow,), {"cannot": {"much"}})()]
+            return [NumpyTarget(), type("Wrong", (Narrow,), {"cannot": {"much"}, "engine": "wrong"})()]
 
     with pytest.raises(TargetError, match="unknown word 'much'"):
         made(Several(), "mine:Several")

@@ -1,0 +1,97 @@
+"""What rare cases decide: flushed subnormals are no other rule, and an explanation of all drawn cases may be wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from optimetry.conformance.selftest.instead import Instead
+from optimetry.conformance.targets.own import for_torch
+from tests.conformance.judged import verdict_of
+
+Array = Any
+Update = Callable[[dict[str, Array], Array, Array, float], Array]
+
+
+class PerParameter:
+    """A run that updates each parameter by itself, and counts its steps."""
+
+    def __init__(
+        self, parameters: list[Array], update: Callable[[dict[str, Array], Array, Array, float], Array]
+    ) -> None:
+        self.update, self.parameters = update, [param.copy() for param in parameters]
+        self.states: list[dict[str, Array]] = [
+            {"m": np.zeros_like(param), "v": np.zeros_like(param), "t": 0} for param in parameters
+        ]
+
+    def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+        for i, grad in enumerate(grads):
+            if grad is not None:
+                self.states[i]["t"] += 1
+                with np.errstate(all="ignore"):
+                    after = self.update(self.states[i], self.parameters[i], grad, learning_rate)
+                self.parameters[i] = np.asarray(after, grad.dtype)
+        return self.parameters
+
+
+def computing(update: Callable[[Any], Any], optimizer: str) -> Instead:
+    """A target whose runs update as the hyperparameters say."""
+    return Instead(lambda rule, parameters: PerParameter(parameters, update(rule)), optimizer)
+
+
+def flushed(x: Array) -> Array:
+    """Take subnormal numbers for 0, as XLA does on a CPU."""
+    return np.where(np.abs(x) < np.finfo(x.dtype).tiny, x.dtype.type(0), x)
+
+
+def adamax_on_flushing_hardware(rule: Any) -> Any:
+    def update(state: dict[str, Array], param: Array, grad: Array, rate: float) -> Array:
+        kind = grad.dtype.type
+        grad = flushed(grad)
+        kept = flushed(flushed(kind(rule.beta1) * state["m"]) + flushed(kind(1 - rule.beta1) * grad))
+        largest = np.maximum(flushed(kind(rule.beta2) * state["v"]), np.abs(grad))
+        state["m"], state["v"] = kept, largest
+        ratio = flushed(np.where(largest == 0, 0, kept / np.where(largest == 0, 1, largest)).astype(kind))
+        return flushed(flushed(param) - flushed(kind(rate / (1 - rule.beta1 ** state["t"])) * ratio))
+
+    return update
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_quotient_of_flushed_numbers_is_no_other_rule(dtype: str) -> None:
+    verdict = verdict_of(computing(adamax_on_flushing_hardware, "papers.adamax"), "papers.adamax", dtype)
+    assert (verdict.verdict, str(verdict.computes)) == ("conforms", "documented; flushes subnormals")
+
+
+class Capturable(torch.optim.Optimizer):
+    """Adam with float32 counts, and the rate in the divisor: 0/0 at a rate of 0, where a gradient is 0."""
+
+    def __init__(self, params: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8):
+        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps})
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> None:
+        for group in self.param_groups:
+            (beta1, beta2), rate, eps = group["betas"], group["lr"], group["eps"]
+            for param in (param for param in group["params"] if param.grad is not None):
+                state, grad = self.state[param], param.grad
+                if not state:
+                    state.update(step=torch.tensor(0.0, dtype=torch.float32))
+                    state.update(m=torch.zeros_like(param), v=torch.zeros_like(param))
+                state["step"] += 1
+                state["m"].mul_(beta1).add_(grad, alpha=1 - beta1)
+                state["v"].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+                first, second = (1 - beta ** state["step"] for beta in (beta1, beta2))
+                size = -rate / first
+                param.addcdiv_(state["m"], state["v"].sqrt() / (second.sqrt() * size) + eps / size)
+
+
+def test_nan_at_a_rate_of_0_is_not_excused_by_less_precision() -> None:
+    verdict = verdict_of(for_torch(Capturable, "papers.adam"), "papers.adam", "float64")
+    assert verdict.verdict == "diverges"
+    assert "returned NaN at step 1, element 0, where the documented formula gives" in verdict.reason
+    assert "; elsewhere the documented rule; beta1, beta2 combined in float32" in verdict.reason
