@@ -129,6 +129,7 @@ class Observed:
         refuting: the case that has refuted the last candidates, with its trajectory: it mostly refutes the next ones,
             too.
         runs: its trajectories in the cases tried so far.
+        required: a rare case that the documented formula does not explain, with its trajectory: candidates must.
         silent: the candidates that say nothing of most elements. In a wider arithmetic they say no more.
     """
 
@@ -137,6 +138,7 @@ class Observed:
     guard: Guard
     probed: Probed
     refuting: list[tuple[Case, Array]] = field(default_factory=list)
+    required: list[tuple[Case, Array]] = field(default_factory=list)
     runs: dict[Case, Array] = field(default_factory=dict)
     silent: set[Candidate] = field(default_factory=set)
 
@@ -215,10 +217,14 @@ class Observed:
             candidates = [candidate for candidate in candidates if explains(after, candidate.expected(case), case.form)]
         return list(candidates)
 
+    def rare_cases(self) -> Iterator[Case]:
+        """Yield the cases that are never drawn, as the engine offers them."""
+        rare = rare_cases(subject_named(self.optimizer), self.dtype)
+        return self.offered(map(self.limits.offered, rare))
+
     def rare_contradiction(self, explanation: Explanation) -> tuple[Case, Array] | None:
         """Return a case that is never drawn, with the run that an explanation of all drawn cases does not explain."""
-        rare = rare_cases(subject_named(self.optimizer), self.dtype)
-        for case in self.offered(map(self.limits.offered, rare)):
+        for case in self.rare_cases():
             after = self.run(case)
             if not explains(after, explanation.expected(case), case.form):
                 return case, after
@@ -226,6 +232,8 @@ class Observed:
 
     def surviving(self, candidates: Sequence[Explanation]) -> tuple[list[Identity], Identity]:
         """Return the explanations that hold in every probe and case, and how the document agrees in those tried."""
+        for case, after in self.required:
+            candidates = [each for each in candidates if explains(after, each.expected(case), case.form)]
         alive, unexplained = self.holding_on_all(candidates)
         document, tried = unexplained.from_document, unexplained.tried
         return [Identity(explanation, document, agreement, tried) for explanation, agreement in alive], unexplained

@@ -118,6 +118,8 @@ class Rejection:
         Raises:
             TargetFault: the target breaks the protocol.
         """
+        if rejected[0] in self.observed.rare_cases():
+            self.observed.required[:] = [rejected]
         identity = self._identity(rejected)
         explanation = identity.explanation
         law = _contradicting(self.observed, self.laws, explanation) if explanation else None
