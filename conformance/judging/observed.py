@@ -22,8 +22,6 @@ from optimetry.conformance.numerics.agreement import Agreement, answered, compar
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.batched import evaluated_ahead
 from optimetry.conformance.oracle.expected import Asked, expected
-from optimetry.conformance.subjects.rare import rare_cases
-from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, runs_ahead, taken_ahead, trajectory
 
@@ -216,19 +214,6 @@ class Observed:
         for case, after in self.refuting:
             candidates = [candidate for candidate in candidates if explains(after, candidate.expected(case), case.form)]
         return list(candidates)
-
-    def rare_cases(self) -> Iterator[Case]:
-        """Yield the cases that are never drawn, as the engine offers them."""
-        rare = rare_cases(subject_named(self.optimizer), self.dtype)
-        return self.offered(map(self.limits.offered, rare))
-
-    def rare_contradiction(self, explanation: Explanation) -> tuple[Case, Array] | None:
-        """Return a case that is never drawn, with the run that an explanation of all drawn cases does not explain."""
-        for case in self.rare_cases():
-            after = self.run(case)
-            if not explains(after, explanation.expected(case), case.form):
-                return case, after
-        return None
 
     def surviving(self, candidates: Sequence[Explanation]) -> tuple[list[Identity], Identity]:
         """Return the explanations that hold in every probe and case, and how the document agrees in those tried."""

@@ -19,6 +19,7 @@ from optimetry.conformance.judging.narrower import Narrower
 from optimetry.conformance.judging.nearest import nearest_to
 from optimetry.conformance.judging.observed import Identity, Observed
 from optimetry.conformance.judging.parts import decay_found, in_parts, split_found
+from optimetry.conformance.judging.rare_runs import flushing, is_rare, rare_contradiction
 from optimetry.conformance.judging.searching import SearchResult, searched
 from optimetry.conformance.laws import Law
 from optimetry.conformance.naming.explanation import Explanation
@@ -118,15 +119,16 @@ class Rejection:
         Raises:
             TargetFault: the target breaks the protocol.
         """
-        if rejected[0] in self.observed.rare_cases():
+        rare = is_rare(self.observed, rejected[0])
+        if rare:
             self.observed.required[:] = [rejected]
-        identity = self._identity(rejected)
+        identity = (flushing(self.observed) if rare else None) or self._identity(rejected)
         explanation = identity.explanation
         law = _contradicting(self.observed, self.laws, explanation) if explanation else None
         if explanation is None or law is not None:
             return self._unexplained(identity, law, rejected)
-        if explanation.rule.documented and (rare := self.observed.rare_contradiction(explanation)):
-            return self._unexplained(Identity(None), None, rare)
+        if explanation.rule.documented and (contradicting := rare_contradiction(self.observed, explanation)):
+            return self._unexplained(Identity(None), None, contradicting)
         return _identified(self.observed, identity, explanation, rejected)
 
     def by_laws(self) -> Finding:
@@ -218,7 +220,7 @@ class Unexplained:
         explanation = identity.explanation
         if explanation is None or _contradicting(self.observed, self.laws, explanation):
             return None
-        if explanation.rule.documented and (rare := self.observed.rare_contradiction(explanation)):
+        if explanation.rule.documented and (rare := rare_contradiction(self.observed, explanation)):
             return self._but_for(rare, explanation)
         narrower = None if explanation.rule.documented else explanation.arithmetic.computed_in
         shown = Narrower(self.observed, narrower).shown() if narrower else {}

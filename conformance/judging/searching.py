@@ -11,6 +11,7 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.identify import ENOUGH
 from optimetry.conformance.judging.observed import Identity, Observed
+from optimetry.conformance.judging.rare_runs import rare_contradiction
 from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edited import Edited
 from optimetry.conformance.naming.elsewhere import starts_elsewhere
@@ -102,7 +103,7 @@ def searched(observed: Observed, seconds: float) -> SearchResult:
     formulas, rivals = told_apart(matches, telling, takes, refuted)
     identity = identities[formulas[0].explanation] if formulas else None
     few = identity and not formulas[0].edits and identity.tried < ENOUGH
-    if few or (formulas and observed.rare_contradiction(formulas[0].explanation)):
+    if few or (formulas and rare_contradiction(observed, formulas[0].explanation)):
         identity, formulas, rivals = None, [], []
     return SearchResult(tuple(formulas), identity or Identity(None), budget, tuple(rivals), len(telling))
 

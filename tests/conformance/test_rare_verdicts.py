@@ -67,6 +67,24 @@ def test_a_quotient_of_flushed_numbers_is_no_other_rule(dtype: str) -> None:
     assert (verdict.verdict, str(verdict.computes)) == ("conforms", "documented; flushes subnormals")
 
 
+def adagrad_on_flushing_hardware(rule: Any) -> Any:
+    """What takes no step where the sum is 0, as JAX' own does."""
+
+    def update(state: dict[str, Array], param: Array, grad: Array, rate: float) -> Array:
+        state["v"] = flushed(state["v"] + flushed(np.square(grad)))
+        root = np.where(state["v"] > 0, np.sqrt(state["v"]), np.inf)
+        return param - grad.dtype.type(rate) * (grad / root).astype(grad.dtype)
+
+    return update
+
+
+def test_a_quotient_that_the_document_leaves_open_is_open_beside_flushed_numbers() -> None:
+    target: Any = computing(adagrad_on_flushing_hardware, "papers.adagrad")
+    target.pinned = {"papers.adagrad": {"delta": 0.0}}
+    verdict = verdict_of(target, "papers.adagrad")
+    assert (verdict.verdict, str(verdict.computes)) == ("conforms", "documented; flushes subnormals")
+
+
 class Capturable(torch.optim.Optimizer):
     """Adam with float32 counts, and the rate in the divisor: 0/0 at a rate of 0, where a gradient is 0."""
 

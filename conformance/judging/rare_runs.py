@@ -1,0 +1,53 @@
+"""Holds explanations of an engine's drawn cases against the cases that no seed draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.judging.observed import Identity, Observed
+from optimetry.conformance.naming.candidates import FLUSHED
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.numerics.agreement import compare
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.rare import rare_cases
+from optimetry.conformance.subjects.registry import subject_named
+
+
+def is_rare(observed: Observed, case: Case) -> bool:
+    """Whether a case is one that is never drawn."""
+    return case.content in (rare.content for rare in _rare_cases(observed))
+
+
+def rare_contradiction(observed: Observed, explanation: Explanation) -> tuple[Case, Array] | None:
+    """Return a case that is never drawn, with the run that an explanation of all drawn cases does not explain."""
+    for case in _rare_cases(observed):
+        after = observed.run(case)
+        if not compare(after, explanation.expected(case), case.form).conforms:
+            return case, after
+    return None
+
+
+def flushing(observed: Observed) -> Identity | None:
+    """Return what is known of the documented formula where subnormals are flushed; None if some case contradicts it.
+
+    As for the document itself, a number may stand where the formula has none.
+    """
+    flushed = Explanation(documented_class(observed.optimizer), FLUSHED)
+    if rare_contradiction(observed, flushed):
+        return None
+    known = Identity(flushed)
+    for case in observed.offered(observed.cases()):
+        after = observed.run(case)
+        document, here = (compare(after, oracle, case.form) for oracle in (expected(case), flushed.expected(case)))
+        known = Identity(flushed, known.from_document + document, known.from_explanation + here, known.tried + 1)
+        if not here.conforms:
+            return None
+    return known
+
+
+def _rare_cases(observed: Observed) -> Iterator[Case]:
+    rare = rare_cases(subject_named(observed.optimizer), observed.dtype)
+    return observed.offered(map(observed.limits.offered, rare))
