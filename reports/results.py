@@ -262,8 +262,7 @@ def read(path: Path, *, unfinished: bool = False) -> Results:
             raise ResultsError(f"{path}, line {number}: not a JSON object")
         kind = str(fields.get("kind"))
         if kind == "footer":
-            counts = fields.get("counts")
-            if header_fields["schema"] != SCHEMA_VERSION and isinstance(counts, dict):
+            if header_fields["schema"] != SCHEMA_VERSION and isinstance(counts := fields.get("counts", {}), dict):
                 fields["counts"] = {"imprecise": 0, **counts}
             _check(path, number, fields, "footer")
             footer, counted = Footer(**fields), Footer.of(results.verdicts)

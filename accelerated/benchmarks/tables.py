@@ -16,6 +16,7 @@ from optimetry.accelerated.benchmarks.plot import draw, draw_sweep
 from optimetry.conformance.targets.peers import versions
 from optimetry.reports.header import header_of
 from optimetry.reports.keeping import add
+from optimetry.reports.results import Results
 from optimetry.reports.speed import Speed
 
 Row = Mapping[str, Any]
@@ -125,7 +126,7 @@ def main() -> None:
     dtypes, rules = (sorted({row[column] for row in rows}) for column in ("dtype", "rule"))
     ours = "accelerated", metadata.version("optimetry")
     header = header_of(*ours, dtypes=dtypes, optimizers=rules, seed=0, effort="none")
-    add(arguments.out / "results.jsonl", header, speed=[Speed(**row) for row in rows])
+    add(arguments.out / "results.jsonl", Results(header, speed=[Speed(**row) for row in rows]))
 
 
 if __name__ == "__main__":

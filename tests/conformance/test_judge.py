@@ -294,9 +294,8 @@ def test_cases_given_before_are_tried_first() -> None:
 
 @pytest.mark.parametrize("look_up", [subject_named, lambda name: verdict_of(NumpyTarget(), name)])
 def test_an_unknown_subject_is_named(look_up: Any) -> None:
-    with pytest.raises(
-        UnknownOptimizerError, match=r"unknown optimizer 'clip', must be one of: adadelta, .*; did you mean clip_by_"
-    ):
+    message = r"unknown optimizer 'clip', must be one of: adadelta, .*; did you mean clip_by_"
+    with pytest.raises(UnknownOptimizerError, match=message):
         look_up("clip")
 
 

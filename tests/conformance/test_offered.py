@@ -50,8 +50,7 @@ class Narrow(NumpyTarget):
 
         def step(grads: list[Array | None], learning_rate: float) -> list[Array]:
             assert MISSING not in self.refuses or all(grad is not None for grad in grads)
-            given = [grad for grad in grads if grad is not None]
-            assert NONFINITE not in self.refuses or all(np.isfinite(grad).all() for grad in given)
+            assert NONFINITE not in self.refuses or all(np.isfinite(x).all() for x in grads if x is not None)
             return plain(grads, learning_rate)
 
         run.step = step  # type: ignore[method-assign]
