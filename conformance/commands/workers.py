@@ -7,7 +7,6 @@ its own process and is silent for longer than a run may take is killed. One that
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import time
 from collections import deque
@@ -149,7 +148,9 @@ class Workers:
     def _failed(self, job: AnyJob, reason: str) -> list[Finding]:
         if not isinstance(job, Job):
             return [job.lost(reason)]
-        subject = subject_named(job.optimizer)
-        failed = Verdict(book=subject.book, optimizer=subject.name, dtype="", verdict="error", reason=reason)
-        verdicts = [dataclasses.replace(failed, dtype=name) for name in job.dtypes]
+        book = subject_named(job.optimizer).book
+        verdicts = [
+            Verdict(book=book, optimizer=job.optimizer, dtype=name, verdict="error", reason=reason)
+            for name in job.dtypes
+        ]
         return [Diagnosis(verdict) for verdict in verdicts] if self._task.diagnoses else list(verdicts)

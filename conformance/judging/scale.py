@@ -43,7 +43,7 @@ SHOWN = 3
 """The most elements that a counterexample has."""
 
 LAST = 5
-"""The steps of a long run that are taken behind the one in which it is saved; then the count of 2,500 is odd."""
+"""How many steps a long run takes after it was saved."""
 
 NUMBERS = 4000
 """The most numbers, of all steps, that a counterexample has."""

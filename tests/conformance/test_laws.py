@@ -16,13 +16,15 @@ from optimetry.conformance.laws import LAWS, laws_of
 from optimetry.conformance.laws.averages import different
 from optimetry.conformance.laws.law import Trial, exact_difference, law
 from optimetry.conformance.laws.readings import kinds_of
+from optimetry.conformance.laws.universal import FORMS
 from optimetry.conformance.laws.variations import many, with_options
 from optimetry.conformance.naming.families.family import STEP_COUNTS, StepCount
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.oracle.expected import kept_evaluation
 from optimetry.conformance.selftest.faults import FAULTS
-from optimetry.conformance.selftest.instead import computing
+from optimetry.conformance.selftest.faults.hooks import hooked
+from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.protocol import Target
@@ -213,6 +215,16 @@ def test_as_many_options_are_changed_as_are_taken(refused: Sequence[str]) -> Non
     changes = {"momentum": 0.5, "dampening": 0.25, "weight_decay": 0.125, "nesterov": True}
     changed = with_options(Trial(Picky(), case, Guard()), changes).case.hyper
     assert changed == {**case.hyper, **{name: x for name, x in changes.items() if name not in refused}}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_each_form_of_an_array_is_compared_with_a_vector(form: tuple[int, ...]) -> None:
+    start = hooked(gradient=lambda grad: grad * 2 if grad.shape == form else grad)
+    target = Instead(lambda rule, parameters: start(rule, parameters, {}), "sgd")
+    case = next(case for case in drawn_cases(SUBJECTS["sgd"], "float32", seed=0, count=20) if case.size > 100)
+    contradiction = LAWS["reshaping"].broken(Trial(target, case, Guard()))
+    assert str(contradiction).startswith(f"of shape {form}: ")
+    assert LAWS["reshaping"].broken(Trial(NumpyTarget(), case, Guard())) is None
 
 
 def test_exact_differences_are_of_numbers_and_nan_equals_nan() -> None:
