@@ -47,11 +47,14 @@ class Triple(ClassOffer):
 
 
 class TripleRun:
-    """A state of the triple for each parameter, updated operation by operation."""
+    """A state of the triple for each parameter, updated operation by operation.
+
+    A triple is made once for each learning rate, so that what it compiles is compiled once.
+    """
 
     def __init__(self, offer: Triple, keywords: Mapping[str, Any], parameters: Sequence[Array]) -> None:
         self._wide = any(parameter.dtype == np.float64 for parameter in parameters)
-        self._made = functools.partial(offer.made, keywords=keywords)
+        self._made = functools.cache(functools.partial(offer.made, keywords=keywords))
         self._counts = [0] * len(parameters)
         with configured(self._wide):
             init = self._made(0.0)[0]

@@ -1,5 +1,6 @@
 """Optimizers for JAX and Optax as users write them, honest and faulty."""
 
+import jax
 import jax.numpy as jnp
 import optax
 
@@ -52,6 +53,21 @@ def descent(step_size, mass=0.9):
         return param - step_size * velocity, velocity
 
     return init, update, lambda state: state[0]
+
+
+TRACED = []
+"""The shapes for which `compiled_descent` was traced."""
+
+
+def compiled_descent(step_size, mass=0.9):
+    """The same, its update compiled."""
+    init, update, get_params = descent(step_size, mass)
+
+    def traced(i, grad, state):
+        TRACED.append(grad.shape)
+        return update(i, grad, state)
+
+    return init, jax.jit(traced), get_params
 
 
 def picky_descent(step_size, mass=0.9):

@@ -162,6 +162,18 @@ def test_a_triple_is_judged_by_what_it_computes():
     assert judged(for_jax(mine.damped, momentum={}), "momentum").verdict in ("dialect", "diverges")
 
 
+@needs("jax")
+def test_a_triple_that_compiles_is_traced_once_for_a_shape_and_a_rate():
+    """Made anew in each step, it was compiled eight thousand times for eighty cases, in more than five minutes."""
+    mine = classes("jax")
+    parameters = [np.ones(3, np.float32), np.ones(2, np.float32)]
+    run = for_jax(mine.compiled_descent, momentum={}).start("momentum", {"momentum": 0.5}, parameters)
+    mine.TRACED.clear()
+    for rate in (0.1, 0.1, 0.2, 0.1):
+        run.step(parameters, rate)
+    assert mine.TRACED == [(3,), (2,), (3,), (2,)]
+
+
 @needs("keras")
 @pytest.mark.parametrize(("name", "status"), [("Honest", 0), ("Doubled", 1)])
 def test_a_class_for_keras_is_judged_on_its_backend(name, status, monkeypatch, optimetry):
