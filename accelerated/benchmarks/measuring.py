@@ -16,7 +16,7 @@ from optimetry.accelerated.devices.host import HOST
 from optimetry.accelerated.dtypes import DTYPES, Array
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.optimizer import Accelerated
-from optimetry.conformance.targets.peers import Step, Steps, peers
+from optimetry.conformance.targets.peers import Steps, TimedStep, peers
 from optimetry.reference.declaration import Hyperparameter
 from optimetry.reference.errors import EngineUnavailableError
 from optimetry.reference.rules import rule_named
@@ -65,12 +65,12 @@ def optimizer_of(rule: str, engine: str, parameters: Sequence[Array], **options:
     return Accelerated(rule, [array.copy() for array in parameters], hyper_of(rule), engine=engine, **options)
 
 
-def stepping(optimizer: Accelerated, grads: Sequence[Array]) -> Step:
+def stepping(optimizer: Accelerated, grads: Sequence[Array]) -> TimedStep:
     """Return a function that does a step of an optimizer."""
     return partial(optimizer.step, list(grads), LR)
 
 
-def touching(optimizer: Accelerated, grads: Sequence[Array]) -> Step:
+def touching(optimizer: Accelerated, grads: Sequence[Array]) -> TimedStep:
     """Return a function that does a step of the touch limit: the same loops and memory, additions for formulas.
 
     It uses the same arrays, since their place in memory changes the time by a tenth; their contents are overwritten.
@@ -88,7 +88,7 @@ def measure(
 ) -> list[Speed]:
     """Time every contender on one rule, in rounds: our engines, the touch limit, and others, by default the peers."""
     parameters, grads = inputs(rule, dtype, tensors, elements)
-    contenders: dict[str, Step] = {}
+    contenders: dict[str, TimedStep] = {}
     for engine in reversed(HOST.engines):
         try:
             optimizer = optimizer_of(rule, engine, parameters)

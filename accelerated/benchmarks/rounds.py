@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from optimetry.conformance.targets.peers import Step
+from optimetry.conformance.targets.peers import TimedStep
 
 PAUSE = 0.02
 """Seconds before each sample: threads of the last contender that still spin go to sleep, and time slices begin anew."""
@@ -32,7 +32,7 @@ class Timing:
     threads: float
 
 
-def timings(contenders: Mapping[str, Step], *, seconds: float, rounds: int = 7) -> dict[str, Timing]:
+def timings(contenders: Mapping[str, TimedStep], *, seconds: float, rounds: int = 7) -> dict[str, Timing]:
     """Time one step of each contender.
 
     Args:
@@ -64,7 +64,7 @@ def _timing(samples: list[tuple[float, float]]) -> Timing:
     return Timing(median, (high - low) / 2 / median if median else 0.0, max(threads))
 
 
-def _repeats(step: Step) -> int:
+def _repeats(step: TimedStep) -> int:
     """Return how many steps make a sample; the first two steps, which compile and allocate, are not timed."""
     step()
     step()

@@ -20,7 +20,7 @@ from optimetry.conformance.numerics.formats import FORMATS, Format
 
 Grads = tuple[Array | None, ...]
 
-Change = Callable[[Array], Any]
+ArrayChange = Callable[[Array], Any]
 """Returns what takes the place of an array: another array, or a number where a ufunc makes one of a 0-d array."""
 
 
@@ -100,11 +100,11 @@ class Case:
             grads=tuple(tuple(grads[i] for i in tensors) for grads in self.grads),
         )
 
-    def each(self, change: Change) -> Case:
+    def each(self, change: ArrayChange) -> Case:
         """Return this case with every parameter and every gradient changed alike."""
         return self.mapped(param=change, grad=change)
 
-    def mapped(self, *, param: Change | None = None, grad: Change | None = None) -> Case:
+    def mapped(self, *, param: ArrayChange | None = None, grad: ArrayChange | None = None) -> Case:
         """Return this case with every parameter changed by one function, and every gradient by another.
 
         Args:
@@ -148,7 +148,7 @@ class Case:
         )
 
 
-def _mapped(grad: Array | None, change: Change) -> Array | None:
+def _mapped(grad: Array | None, change: ArrayChange) -> Array | None:
     new = None if grad is None else change(grad)
     return None if new is None else np.asarray(new)
 

@@ -1,8 +1,8 @@
 """Draws large cases: big tensors, many tensors and long runs, which the cases drawn by `strategies` never are.
 
 A defect may depend on size alone: a tail beyond a block, a seam between threads, a narrow index or step count. A large
-case is handled as its `Plan`, a few choices from which the same arrays are built every time, so that nobody has to keep
-millions of numbers to show a failure.
+case is handled as its `CasePlan`, a few choices from which the same arrays are built every time, so that nobody has to
+keep millions of numbers to show a failure.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.drawn import SHAPES, Drawn, Shape, fitting
 from optimetry.conformance.cases.options import option_settings
 from optimetry.conformance.cases.sparse import SPARSE, places
-from optimetry.conformance.cases.strategies import STEPS, Plan, Tensor, case_of, seeded_plan
+from optimetry.conformance.cases.strategies import STEPS, CasePlan, Tensor, case_of, seeded_plan
 from optimetry.conformance.numerics.formats import FORMATS
 
 
@@ -108,7 +108,7 @@ SUMMED = 1600
 """The most elements of tensors of many sizes whose sums are evaluated again with each option."""
 
 
-def large_plans(subject: Drawn, dtype: str, scales: Sequence[Scale], seed: int) -> Iterator[Plan]:
+def large_plans(subject: Drawn, dtype: str, scales: Sequence[Scale], seed: int) -> Iterator[CasePlan]:
     """Yield the plans of each scale that can be judged, the same for the same seed.
 
     Sums of so many elements that rounding may exceed them are left out, and long runs of subjects that take few steps.
@@ -129,7 +129,7 @@ def _defaults(subject: Drawn) -> dict[str, Any]:
     return subject.declaration.typical().hyper()
 
 
-def _large_plan(scale: Scale, subject: Drawn, dtype: str, hyper: dict[str, Any], seed: int) -> Plan:
+def _large_plan(scale: Scale, subject: Drawn, dtype: str, hyper: dict[str, Any], seed: int) -> CasePlan:
     """Return the plan of a scale; every eighth tensor has no gradient in one step."""
     drawn = seeded_plan(subject, dtype, f"{seed} {scale.shapes} {scale.tensors} {scale.steps}")
     start, pattern, rate = _magnitudes(scale, subject)
@@ -165,7 +165,7 @@ def _magnitudes(scale: Scale, subject: Drawn) -> tuple[str, str, float]:
     return "zero" if subject.elementwise else "mixed", "normal", rate
 
 
-def _summable(plan: Plan, subject: Drawn) -> bool:
+def _summable(plan: CasePlan, subject: Drawn) -> bool:
     """Whether sums over a tensor, or over all, have few enough terms for the oracle, and for their rounding errors."""
     pairs = zip(plan.tensors, sizes(plan), strict=True)
     each = [len(places(count)) if tensor.pattern == SPARSE else count for tensor, count in pairs]
@@ -173,7 +173,7 @@ def _summable(plan: Plan, subject: Drawn) -> bool:
     return sum(each) <= WHOLE and 8 * terms * FORMATS[plan.dtype].roundoff <= 1
 
 
-def built(plan: Plan, subject: Drawn) -> Case:
+def built(plan: CasePlan, subject: Drawn) -> Case:
     """Return the case of a plan, as it makes sense for the subject; the latest small ones are kept."""
     if size(plan) * plan.steps <= KEPT:
         return _built(to_json(plan), subject)
@@ -185,17 +185,17 @@ def _built(plan: str, subject: Drawn) -> Case:
     return case_of(from_json(plan), subject)
 
 
-def size(plan: Plan) -> int:
+def size(plan: CasePlan) -> int:
     """Return the number of elements of all tensors."""
     return sum(sizes(plan))
 
 
-def sizes(plan: Plan) -> list[int]:
+def sizes(plan: CasePlan) -> list[int]:
     """Return the number of elements of each tensor."""
     return [math.prod(tensor.shape) for tensor in plan.tensors]
 
 
-def smallest(plan: Plan, fails: Callable[[Plan], bool], defaults: Mapping[str, Any] | None = None) -> Plan:
+def smallest(plan: CasePlan, fails: Callable[[CasePlan], bool], defaults: Mapping[str, Any] | None = None) -> CasePlan:
     """Return the smallest plan found that still fails: bisects the largest tensor, then the number of tensors.
 
     Of tensors of many sizes, the smallest that fails alone is kept before. Steps are not left out: the same run shows
@@ -209,12 +209,12 @@ def smallest(plan: Plan, fails: Callable[[Plan], bool], defaults: Mapping[str, A
     plan = _alone(plan, fails)
     largest = max(range(len(plan.tensors)), key=lambda i: math.prod(plan.tensors[i].shape))
 
-    def with_shape(shape: Shape) -> Plan:
+    def with_shape(shape: Shape) -> CasePlan:
         tensors = list(plan.tensors)
         tensors[largest] = dataclasses.replace(tensors[largest], shape=shape)
         return dataclasses.replace(plan, tensors=tuple(tensors))
 
-    def with_tensors(count: int) -> Plan:
+    def with_tensors(count: int) -> CasePlan:
         return dataclasses.replace(plan, tensors=plan.tensors[:count])
 
     shape = plan.tensors[largest].shape
@@ -235,7 +235,7 @@ def smallest(plan: Plan, fails: Callable[[Plan], bool], defaults: Mapping[str, A
     return plan
 
 
-def _alone(plan: Plan, fails: Callable[[Plan], bool]) -> Plan:
+def _alone(plan: CasePlan, fails: Callable[[CasePlan], bool]) -> CasePlan:
     """Return a plan of the smallest large tensor of many that fails alone; the same plan where none does."""
     large = [tensor for tensor in plan.tensors if math.prod(tensor.shape) > LARGEST]
     smallest_first = sorted(large, key=lambda tensor: math.prod(tensor.shape))
@@ -255,7 +255,7 @@ def _least(high: int, fails: Callable[[int], bool]) -> int:
     return high
 
 
-def largeness(plan: Plan) -> str | None:
+def largeness(plan: CasePlan) -> str | None:
     """Describe in what a plan is larger than any case drawn by `strategies`; None where its steps alone may be more."""
     shape = max((tensor.shape for tensor in plan.tensors), key=math.prod)
     if math.prod(shape) > LARGEST:
@@ -263,13 +263,13 @@ def largeness(plan: Plan) -> str | None:
     return f"{len(plan.tensors)} tensors" if len(plan.tensors) > MOST else None
 
 
-def to_json(plan: Plan) -> str:
+def to_json(plan: CasePlan) -> str:
     """Return a plan as JSON text, from which the same case can be built again."""
     return json.dumps(dataclasses.asdict(plan))
 
 
-def from_json(text: str) -> Plan:
+def from_json(text: str) -> CasePlan:
     """Read the plan that `to_json` wrote."""
     fields: dict[str, Any] = json.loads(text)
     tensors = [Tensor(**{**tensor, "shape": tuple(tensor["shape"])}) for tensor in fields["tensors"]]
-    return Plan(**{**fields, "tensors": tuple(tensors)})
+    return CasePlan(**{**fields, "tensors": tuple(tensors)})

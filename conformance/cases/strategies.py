@@ -108,7 +108,7 @@ class Tensor:
 
 
 @dataclass(frozen=True)
-class Plan:
+class CasePlan:
     """The choices for one case; `case` builds the arrays."""
 
     optimizer: str
@@ -146,7 +146,7 @@ def epsilon_of(hyper: Mapping[str, Any]) -> float:
     return next((hyper[name] for name in EPSILON_NAMES if name in hyper), 1e-3)
 
 
-def case_of(plan: Plan, subject: Drawn, limits: Limits = UNLIMITED) -> Case:
+def case_of(plan: CasePlan, subject: Drawn, limits: Limits = UNLIMITED) -> Case:
     """Build the case of a plan, as it makes sense for the subject, with gradients near where its epsilon shows.
 
     That is the epsilon which a target can have. Where it has none, gradients are near the one of the plan.
@@ -180,7 +180,7 @@ class Chooser(Protocol):
         ...
 
 
-def plan(choose: Chooser, subject: Drawn, dtype: str) -> Plan:
+def plan(choose: Chooser, subject: Drawn, dtype: str) -> CasePlan:
     """Choose a plan for one subject in one dtype.
 
     Rules that scale a step by norms get smaller rates, since a step as long as the parameter amplifies every rounding
@@ -191,7 +191,7 @@ def plan(choose: Chooser, subject: Drawn, dtype: str) -> Plan:
     patterns = [name for name in PATTERNS if subject.elementwise or name != "subnormal"]
     scale = 1.0 if subject.elementwise or subject.shaped else 0.1
     shapes = shapes_of(subject)
-    return Plan(
+    return CasePlan(
         optimizer=subject.name,
         dtype=dtype,
         hyper=hyper,
@@ -300,7 +300,7 @@ def _drawn(subject: Drawn, dtype: str, seed: int, number: int, limits: Limits) -
     return case_of(seeded_plan(subject, dtype, f"{seed} {number}"), subject, limits)
 
 
-def seeded_plan(subject: Drawn, dtype: str, seed: str) -> Plan:
+def seeded_plan(subject: Drawn, dtype: str, seed: str) -> CasePlan:
     """Choose a plan for one subject in one dtype, the same for the same seed.
 
     The dtype takes no part in the choices: what one dtype shows, the others are asked, too.

@@ -106,7 +106,7 @@ def _measure(
     header = header_of(target.name, str(target.version), dtypes=dtypes, optimizers=rules, seed=0, effort="none")
     if kept is not None:
         check_fits(kept, header)
-    runs = [Run(*each, steps) for each in product(dtypes, rules, KINDS)]
+    runs = [MeasuredRun(*each, steps) for each in product(dtypes, rules, KINDS)]
     measured: list[Accuracy] = []
     failed: list[str] = []
     due = time.monotonic() + BETWEEN
@@ -131,7 +131,7 @@ def _measure(
     return 1 if failed or not measured else 0
 
 
-class Run(NamedTuple):
+class MeasuredRun(NamedTuple):
     """A run that is measured on each engine of a target.
 
     Attributes:
@@ -156,7 +156,7 @@ def _known(file: Path | None, header: Header) -> list[Accuracy]:
 
 
 def _each_measured(
-    target: Target, runs: Sequence[Run], guard: Guard, known: Sequence[Accuracy], failed: list[str]
+    target: Target, runs: Sequence[MeasuredRun], guard: Guard, known: Sequence[Accuracy], failed: list[str]
 ) -> Iterator[list[Accuracy]]:
     """Yield the measurements of all engines, run by run; the faults of those that fail are added to a list."""
     long_enough = {each.about: each for each in known if each.points[-1].step == runs[0].steps}

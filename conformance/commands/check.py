@@ -26,7 +26,7 @@ from optimetry.conformance.commands.arguments import (
     seed_of,
     whole,
 )
-from optimetry.conformance.commands.checking import Check, run
+from optimetry.conformance.commands.checking import CheckPlan, run
 from optimetry.conformance.commands.ci import add_reporting, reporting_of
 from optimetry.conformance.commands.jobs import Task
 from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
@@ -116,7 +116,7 @@ def check_command(options: argparse.Namespace) -> int:
         raise UsageError("--resume: needs --out, the folder of the run that was ended")
     reporting = reporting_of(options)
     return run(
-        Check(
+        CheckPlan(
             task=task,
             optimizers=optimizers,
             dtypes=dtypes,

@@ -45,7 +45,7 @@ THOROUGH = "thorough"
 
 
 @dataclass(frozen=True)
-class Check:
+class CheckPlan:
     """The plan of one run of ``optimetry check``.
 
     Attributes:
@@ -82,7 +82,7 @@ class Check:
         return list(first_steps(self.optimizers, self.dtypes, seed)) if pairs else []
 
 
-def run(check: Check) -> int:
+def run(check: CheckPlan) -> int:
     """Judge, print and write; return the exit status, 0 or 1.
 
     Raises:
@@ -132,7 +132,7 @@ def nothing_judged(verdicts: Sequence[Verdict]) -> str:
     return f"nothing was judged, every verdict is unsupported: {first}{alike}"
 
 
-def _judge_and_write(check: Check, workers: Workers, results: Results, kept: ResultsFolder) -> list[str]:
+def _judge_and_write(check: CheckPlan, workers: Workers, results: Results, kept: ResultsFolder) -> list[str]:
     """Judge what a resumed run has left; write each finding as it comes, and tables at the end."""
     anew = {judge.begun(engine).about for judge in check.judges for engine in workers.loaded.engines}
     if check.resume:
@@ -159,7 +159,7 @@ def _judge_and_write(check: Check, workers: Workers, results: Results, kept: Res
 
 
 def _judge(
-    check: Check,
+    check: CheckPlan,
     workers: Workers,
     results: Results,
     keep: Callable[[Entry], None] = lambda finding: None,
@@ -183,7 +183,7 @@ class _SearchesEnded(KeyboardInterrupt):
     """Ctrl-C ended the searches that were under way, and with them the run."""
 
 
-def _print(check: Check, results: Results, balance: Balance, target: Loaded) -> None:
+def _print(check: CheckPlan, results: Results, balance: Balance, target: Loaded) -> None:
     if check.form in WRITERS:
         print(WRITERS[check.form]([results]), end="")
         _print_balance(check, balance, sys.stderr)
@@ -207,10 +207,10 @@ def _print(check: Check, results: Results, balance: Balance, target: Loaded) -> 
     elif counterexamples:
         kept = "--out DIR keeps them, as scripts that need NumPy alone where possible"
         print(filled(f"counterexamples: {len(counterexamples)}; {kept}"))
-    print(*closing(check, results), sep="\n")
+    print(*closing_lines(check, results), sep="\n")
 
 
-def _print_balance(check: Check, balance: Balance, file: TextIO) -> None:
+def _print_balance(check: CheckPlan, balance: Balance, file: TextIO) -> None:
     if check.ledger.path is not None:
         for verdict in balance.unexpected:
             engine = f"{verdict.optimizer} {verdict.dtype} (engine {verdict.engine})"
@@ -221,7 +221,7 @@ def _print_balance(check: Check, balance: Balance, file: TextIO) -> None:
             print(f"all that is offered conforms or is expected by {check.ledger.path}", file=file)
 
 
-def closing(check: Check, results: Results) -> list[str]:
+def closing_lines(check: CheckPlan, results: Results) -> list[str]:
     """Return a sentence that sums up the verdicts, and the command that explains the first that is not good."""
     summary, name = sentence(results.header.target, results.verdicts, WRAPPERS), next_step(results.verdicts)
     verdicts = [verdict for verdict in results.verdicts if verdict.optimizer == name]
@@ -239,7 +239,7 @@ def _may_be_a_formula(verdict: Verdict) -> bool:
     return unnamed and lawful and not subject_named(verdict.optimizer).shaped
 
 
-def repeating(check: Check, verdicts: Sequence[Verdict]) -> list[str]:
+def repeating(check: CheckPlan, verdicts: Sequence[Verdict]) -> list[str]:
     """Return the options of `optimetry diagnose` that choose the cases of a check, where they are not the defaults.
 
     Its default effort has the first of the cases, which show most of what diverges.

@@ -14,7 +14,7 @@ from optimetry.conformance.commands.found_text import found_text
 from optimetry.conformance.commands.terminal import counted, digits_of, rows_of, wrapped
 from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.conformance.judging.divergence import PARAMETER, Divergence
-from optimetry.conformance.judging.worked import Row, Worked
+from optimetry.conformance.judging.worked import Quantity, Worked
 from optimetry.conformance.naming.points import PointClass, by_axes, family_axes
 from optimetry.conformance.numerics.agreement import SLACK, Agreement
 from optimetry.reports.arithmetic import described
@@ -236,7 +236,7 @@ def worked_text(worked: Worked, width: int) -> Iterator[str]:
     yield textwrap.indent(table, "  ")
 
 
-def _in_order(worked: Worked) -> Iterator[Row]:
+def _in_order(worked: Worked) -> Iterator[Quantity]:
     """Yield the rows behind the inputs: a new slot before the first expression that it enters, the rest at the end."""
     waiting = list(worked.after)
     for row in worked.between:
@@ -246,7 +246,7 @@ def _in_order(worked: Worked) -> Iterator[Row]:
     yield from waiting
 
 
-def _values(row: Row, worked: Worked) -> list[float | None]:
+def _values(row: Quantity, worked: Worked) -> list[float | None]:
     """Return a row's number in the documented formula, and in the other where there is one."""
     return [row.documented, *[row.other] * bool(worked.other)]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.commands.arguments import seconds
-from optimetry.conformance.commands.interview import LONGEST, Declared, Finding, Interview, Wrong
+from optimetry.conformance.commands.interview import LONGEST, Declared, Interview, Remark, Wrong
 from optimetry.conformance.commands.launching import PROGRAM, memory_of, program_of
 from optimetry.conformance.commands.stateful_session import STEPS, StatefulSession, elsewhere, example
 from optimetry.conformance.commands.terminal import counted
@@ -39,7 +39,7 @@ class Rehearsal(Interview):
         super().__init__(program, seconds)
         self.runs: dict[tuple[str, str, str], tuple[bytes, bytes]] = {}
 
-    def played(self) -> Iterator[Finding]:
+    def played(self) -> Iterator[Remark]:
         """Yield the finding on each answer, until there can be no more."""
         finding = self.finding("hello", self.greet)
         yield finding

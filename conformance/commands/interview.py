@@ -25,7 +25,7 @@ LINGER = 0.05
 
 
 @dataclass(frozen=True)
-class Finding:
+class Remark:
     """The finding on one answer.
 
     Attributes:
@@ -61,16 +61,16 @@ class Interview:
         self.hello: dict[str, Any] = {}
         self.hung = False
 
-    def finding(self, question: str, play: Callable[[], str]) -> Finding:
+    def finding(self, question: str, play: Callable[[], str]) -> Remark:
         """Play, and return the finding on the answer."""
         try:
-            return Finding(question, note=play())
+            return Remark(question, note=play())
         except Wrong as wrong:
-            return Finding(question, wrong.args)
+            return Remark(question, wrong.args)
         except TargetFault as fault:
             self.hung = isinstance(fault, TargetHung)
             last = fault.output.strip().splitlines()[-1:] if "standard error" not in str(fault) else []
-            return Finding(question, [str(fault), *(f"the last on standard error: {line}" for line in last)])
+            return Remark(question, [str(fault), *(f"the last on standard error: {line}" for line in last)])
 
     def asked(self, request: Mapping[str, Any], size: int = 0) -> dict[str, Any]:
         """Send a request; return its answer, which is as the schema says.

@@ -92,7 +92,7 @@ class Task:
 
 AnyJob = Job | BlockJob | SearchJob
 
-Finding = Verdict | Diagnosis | Certificate | Worst | str
+JobResult = Verdict | Diagnosis | Certificate | Worst | str
 """The result of a job for each dtype and engine: of a block a certificate, of a search the worst case, or the reason
 why there is none."""
 

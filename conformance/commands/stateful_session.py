@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.commands.interview import Declared, Finding, Interview, Wrong
+from optimetry.conformance.commands.interview import Declared, Interview, Remark, Wrong
 from optimetry.conformance.harness.messages import elements, member, sent_size
 from optimetry.conformance.harness.python_harness import ACCUMULATED, GROUPS, RULE, SCALED
 from optimetry.conformance.numerics.arrays import Array, apart
@@ -46,7 +46,7 @@ class StatefulSession:
         self.size = len(first) // STEPS
         self.resumable, self.takes = False, list[str]()
 
-    def played(self) -> Iterator[Finding]:
+    def played(self) -> Iterator[Remark]:
         """Yield the finding on each answer, until there can be no more."""
         plays: list[tuple[str, Callable[[], str]]] = [
             (f"start of run {run}", partial(self._start, run)) for run in (1, 2)

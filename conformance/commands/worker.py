@@ -18,7 +18,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from optimetry.conformance.commands import jobs
-from optimetry.conformance.commands.jobs import END_SEARCHES, AnyJob, Finding, Loaded, Task, work
+from optimetry.conformance.commands.jobs import END_SEARCHES, AnyJob, JobResult, Loaded, Task, work
 from optimetry.conformance.harness.ending import ending
 from optimetry.conformance.harness.program import LOADING_LIMIT, PATIENCE
 from optimetry.reference.errors import TargetError
@@ -85,7 +85,7 @@ class Worker:
         with suppress(OSError):
             self.pipe.send(END_SEARCHES)
 
-    def answer(self) -> list[Finding] | None:
+    def answer(self) -> list[JobResult] | None:
         """Return the findings of the job if they have arrived; raise `Lost` if they never will."""
         while True:
             if not self.pipe.poll():

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import wait
 from typing import Any, Self
 
-from optimetry.conformance.commands.jobs import AnyJob, Finding, Job, Loaded, Task
+from optimetry.conformance.commands.jobs import AnyJob, Job, JobResult, Loaded, Task
 from optimetry.conformance.commands.worker import Lost, Worker
 from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.conformance.subjects.registry import subject_named
@@ -69,7 +69,7 @@ class Workers:
             report: called with what searches are doing, after each message of a worker.
         """
         waiting = deque(enumerate(jobs))
-        done: dict[int, list[Finding]] = {}
+        done: dict[int, list[JobResult]] = {}
         finished = self.finished(lambda: waiting.popleft() if waiting else None, report)
         for position in range(len(jobs)):
             while position not in done:
@@ -127,7 +127,7 @@ class Workers:
             self._pool.append(worker)
             worker.give(*taken)
 
-    def _next(self) -> Iterator[tuple[int, list[Finding]]]:
+    def _next(self) -> Iterator[tuple[int, list[JobResult]]]:
         """Wait for the next message or deadline; return the jobs that are done or have failed by then."""
         soonest = min(worker.deadline for worker in self._pool if worker.job is not None)
         remaining = None if soonest == math.inf else max(soonest - time.monotonic(), 0)
@@ -145,7 +145,7 @@ class Workers:
             if findings is not None:
                 yield number, findings
 
-    def _failed(self, job: AnyJob, reason: str) -> list[Finding]:
+    def _failed(self, job: AnyJob, reason: str) -> list[JobResult]:
         if not isinstance(job, Job):
             return [job.lost(reason)]
         book = subject_named(job.optimizer).book

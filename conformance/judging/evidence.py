@@ -25,7 +25,7 @@ from optimetry.reference.errors import TargetEnded, TargetFault, TargetHung
 T = TypeVar("T")
 
 
-def difference(
+def of_difference(
     target: Target,
     case: Case,
     after: Array,
@@ -106,7 +106,7 @@ def _distance(case: Case, after: Array, rule: PointClass | None) -> dict[str, An
     return {"nearest": numbers} if np.isfinite(bound) else {}
 
 
-def lawless(target: Target, broken: Broken, guard: Guard) -> dict[str, Any]:
+def of_broken_law(target: Target, broken: Broken, guard: Guard) -> dict[str, Any]:
     """Shrink the case of a broken law; the script shows the runs that the law compares, where it compares numbers."""
     law = broken.law
 
@@ -132,7 +132,7 @@ def lawless(target: Target, broken: Broken, guard: Guard) -> dict[str, Any]:
     return {"case": small.to_json(), "law": law.name, "found": str(contradiction), "script": text}
 
 
-def faulty(target: Target, fault: TargetFault, case: Case, guard: Guard) -> dict[str, Any]:
+def of_fault(target: Target, fault: TargetFault, case: Case, guard: Guard) -> dict[str, Any]:
     """Shrink the case of a fault against the protocol; one that ends the process or hangs is not repeated."""
 
     def repeated(smaller: Case) -> TargetFault | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.cases.strategies import Plan
+from optimetry.conformance.cases.strategies import CasePlan
 from optimetry.conformance.harness.python_harness import engine_name
 from optimetry.conformance.judging import evidence, reasons
 from optimetry.conformance.judging.broken import BrokenLaws
@@ -56,7 +56,7 @@ class Examination:
     guard: Guard
     law_cases: int = 0
     search: float | None = 0.0
-    plans: Sequence[Plan] = ()
+    plans: Sequence[CasePlan] = ()
     agreement: Agreement = field(default_factory=Agreement)
     tried: int = 0
     declined: str | None = None
@@ -147,7 +147,7 @@ class Examination:
     def _outcome(self) -> dict[str, Any]:
         if self.fault is not None:
             fault, case = self.fault
-            shown = evidence.faulty(self.target, fault, case, self.guard)
+            shown = evidence.of_fault(self.target, fault, case, self.guard)
             return {"verdict": "error", "reason": str(fault), "counterexample": shown}
         if self.rejected is not None or self.laws.broken:
             return self._rejection()

@@ -135,7 +135,7 @@ class Narrower:
         for case in self.observed.offered(self.observed.cases()):
             after = self.observed.run_anew(case)
             if first_beyond(after, rounded(case)) is not None:
-                return {"counterexample": evidence.difference(target, case, after, guard, also=[rounded])}
+                return {"counterexample": evidence.of_difference(target, case, after, guard, also=[rounded])}
         return {}
 
     def _there(self) -> Observed:

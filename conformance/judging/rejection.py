@@ -30,7 +30,7 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.reports.arithmetic import described
 from optimetry.reports.results import FOUND, Computes, Outcome
 
-Run = tuple[Case, Array]
+CaseRun = tuple[Case, Array]
 """A case, and what the engine has returned in it, shape (steps, elements)."""
 
 
@@ -113,7 +113,7 @@ class Rejection:
     tried: int
     steady: bool = True
 
-    def by_a_case(self, rejected: Run) -> Finding:
+    def by_a_case(self, rejected: CaseRun) -> Finding:
         """Return what is found on an engine that a case has rejected.
 
         Raises:
@@ -145,14 +145,14 @@ class Rejection:
             if identity.explanation and identity.explanation.rule.documented:
                 return _identified(self.observed, identity, identity.explanation, run)
         first, *_ = broken = self.laws.ordered
-        shown, reason = evidence.lawless(target, first, guard), reasons.lawless(self.laws)
+        shown, reason = evidence.of_broken_law(target, first, guard), reasons.lawless(self.laws)
         finding = Finding(
             self.observed, self.agreement, self.tried, law=first.law.name, reason=reason, counterexample=shown
         )
         explained = in_parts(self.observed, [each.law for each in broken], refuted=False)
         return finding.in_parts(explained) if explained else finding
 
-    def _identity(self, rejected: Run) -> Identity:
+    def _identity(self, rejected: CaseRun) -> Identity:
         """Identify what the engine computes; the rejected run must agree, and the cases run for it count as tried."""
         (case, after), identity = rejected, identify(self.observed)
         explanation = identity.explanation
@@ -163,7 +163,7 @@ class Rejection:
             self.agreement, self.tried = identity.from_document, identity.tried
         return identity
 
-    def _unexplained(self, identity: Identity, law: Law | None, rejected: Run) -> Finding:
+    def _unexplained(self, identity: Identity, law: Law | None, rejected: CaseRun) -> Finding:
         """Return what is found on an engine that no known rule explains; ``law`` contradicts one that seemed to."""
         target, guard = self.observed.target, self.observed.guard
         self.laws.try_remaining(target, islice(self.observed.cases(), self.law_cases), rejected[0], guard)
@@ -171,7 +171,7 @@ class Rejection:
         laws = BrokenLaws(broken, self.laws.cases, self.laws.engines)
         tried = ((each, self.observed.run(each)) for each in (self.observed.first_offered() if self.steady else ()))
         nearest = nearest_to(self.observed.probed if self.steady else None, *rejected, tried)
-        shown = evidence.difference(target, *rejected, guard, nearest.rule)
+        shown = evidence.of_difference(target, *rejected, guard, nearest.rule)
         telling, reason = reasons.unexplained(shown, self.agreement.share, laws, nearest)
         if identity.several and not telling:
             reason = f"explained equally by {' and '.join(identity.several)}: no case tells them apart"
@@ -196,7 +196,7 @@ class Unexplained:
 
     observed: Observed
     laws: BrokenLaws
-    rejected: Run
+    rejected: CaseRun
     steady: bool
     search: float | None
     finding: Finding
@@ -226,11 +226,11 @@ class Unexplained:
         shown = Narrower(self.observed, narrower).shown() if narrower else {}
         return _identified(self.observed, identity, explanation, self.rejected, shown.get("counterexample"))
 
-    def _but_for(self, rare: Run, explanation: Explanation) -> Finding:
+    def _but_for(self, rare: CaseRun, explanation: Explanation) -> Finding:
         """Return the finding where an explanation of every drawn case does not explain a rare one."""
         nearest = nearest_to(self.observed.probed, *rare, ())
         contradicted = [explanation.expected]
-        shown = evidence.difference(self.observed.target, *rare, self.observed.guard, also=contradicted)
+        shown = evidence.of_difference(self.observed.target, *rare, self.observed.guard, also=contradicted)
         law, reason = reasons.unexplained(shown, self.finding.agreement.share, self.laws, nearest)
         return replace(self.finding, law=law, reason=f"{reason}; elsewhere {explanation.reason}", counterexample=shown)
 
@@ -269,7 +269,7 @@ def _identified(
     observed: Observed,
     identity: Identity,
     explanation: Explanation,
-    rejected: Run,
+    rejected: CaseRun,
     shown: dict[str, Any] | None = None,
 ) -> Finding:
     """Return what is found on an engine that an explanation holds for; ``shown`` stands for its counterexample."""
@@ -284,7 +284,7 @@ def _identified(
         verdict="imprecise" if rule.documented else "dialect",
         dialect=None if rule.documented else rule.name,
         reason=explanation.reason + alike,
-        counterexample=shown or evidence.difference(observed.target, *rejected, observed.guard),
+        counterexample=shown or evidence.of_difference(observed.target, *rejected, observed.guard),
     )
 
 

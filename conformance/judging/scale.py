@@ -18,7 +18,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.large import LONGEST, WHOLE, built, largeness, smallest, to_json
-from optimetry.conformance.cases.strategies import Plan
+from optimetry.conformance.cases.strategies import CasePlan
 from optimetry.conformance.judging import evidence
 from optimetry.conformance.judging.parts import MOST
 from optimetry.conformance.judging.script import script
@@ -30,7 +30,7 @@ from optimetry.conformance.naming.runs import mistakes_of_runs
 from optimetry.conformance.numerics.agreement import SLACK, Agreement, Expected, compare, explained, shares_of
 from optimetry.conformance.numerics.arrays import Array, flat, same_bits
 from optimetry.conformance.oracle.expected import expected
-from optimetry.conformance.oracle.sampled import Part, part_of, sampled
+from optimetry.conformance.oracle.sampled import Sample, part_of, sampled
 from optimetry.conformance.subjects.registry import subject_named, subject_of
 from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
@@ -63,7 +63,7 @@ class Contradiction:
 
 
 def contradiction(
-    target: Target, plans: Iterable[Plan], explanation: Explanation, guard: Guard
+    target: Target, plans: Iterable[CasePlan], explanation: Explanation, guard: Guard
 ) -> Contradiction | None:
     """Try large cases; return what the first one that the explanation fails on shows, None where it explains all."""
     trial = _Trial(target, explanation, guard)
@@ -93,7 +93,7 @@ class _Failing:
     """
 
     case: Case
-    part: Part
+    part: Sample
     results: Array
     oracle: Expected
     resumed: bool = False
@@ -118,7 +118,7 @@ class _Trial:
     explanation: Explanation
     guard: Guard
 
-    def failing(self, plan: Plan) -> _Failing | None:
+    def failing(self, plan: CasePlan) -> _Failing | None:
         """Run the case of a plan; None where it is explained, not offered, or of shapes that no document describes."""
         subject = subject_named(plan.optimizer)
         if not all(subject.takes(tensor.shape) for tensor in plan.tensors):
@@ -140,7 +140,7 @@ class _Trial:
         results, oracle = after[:, part.columns], self.explanation.expected(part.case)
         return None if compare(results, oracle, case.form).conforms else _Failing(case, part, results, oracle, resumed)
 
-    def shown(self, plan: Plan, failure: _Failing | None) -> Contradiction:
+    def shown(self, plan: CasePlan, failure: _Failing | None) -> Contradiction:
         """Build the verdict on a plan that fails."""
         if failure is None:
             raise TargetFault("gives another result in every run")
@@ -149,14 +149,14 @@ class _Trial:
         if small and not agreement.conforms:
             reason = f"no known rule explains it: up to {agreement.share:.3g} times what rounding can"
             short = failure.case.upto(LONGEST)
-            shown = evidence.difference(self.target, short, trajectory(self.target, short, self.guard), self.guard)
+            shown = evidence.of_difference(self.target, short, trajectory(self.target, short, self.guard), self.guard)
         else:
             reason = self._reason(plan, failure)
             shown = {"plan": to_json(plan), **self._evidence(plan, failure)}
         fields = {"verdict": "diverges", "reason": reason, "counterexample": shown}
         return Contradiction(fields | self._beside(plan, failure, reason), agreement)
 
-    def _beside(self, plan: Plan, failure: _Failing, reason: str) -> dict[str, Any]:
+    def _beside(self, plan: CasePlan, failure: _Failing, reason: str) -> dict[str, Any]:
         """Return the verdict's fields on what the run does beside its rule from some size on; none if unknown."""
         size = largeness(plan)
         off = np.asarray((failure.shares > SLACK).any(axis=0))
@@ -167,7 +167,7 @@ class _Trial:
         part = parts.Part(self.explanation.rule.name, None, None, {**run, "with": size})
         return {"computes": Computes(parts=[part]), "reason": f"computes {part.words}; {reason}"}
 
-    def _reason(self, plan: Plan, failure: _Failing) -> str:
+    def _reason(self, plan: CasePlan, failure: _Failing) -> str:
         """Say what fails where, and from which size on."""
         rule, step = self.explanation.rule, failure.step
         column = int(np.argmax(failure.shares[step]))
@@ -185,7 +185,7 @@ class _Trial:
             f"{f'tensor {tensor}, ' if len(plan.tensors) > 1 else ''}element {element}, where {wanted:.9g} is expected"
         )
 
-    def _evidence(self, plan: Plan, failure: _Failing) -> dict[str, Any]:
+    def _evidence(self, plan: CasePlan, failure: _Failing) -> dict[str, Any]:
         """Cut what is furthest off out of the case, with a script; the plan alone where that is too much."""
         part = _cut(failure)
         if part is None:
@@ -201,12 +201,12 @@ class _Trial:
         return {**evidence.located(part.case, results, oracle, worst), "script": shown}
 
 
-def _saved_behind(plan: Plan) -> int:
+def _saved_behind(plan: CasePlan) -> int:
     """Return the step behind which a run is saved: in its middle, or where its count is large, if it is long."""
     return plan.steps // 2 if plan.steps <= LONGEST else plan.steps - LAST
 
 
-def _defaults(plan: Plan) -> dict[str, Any]:
+def _defaults(plan: CasePlan) -> dict[str, Any]:
     return subject_named(plan.optimizer).declaration.typical().hyper()
 
 
@@ -217,7 +217,7 @@ def _place(case: Case, column: int) -> tuple[int, int]:
     return tensor, int(column - ends[tensor] + case.parameters[tensor].size)
 
 
-def _cut(failure: _Failing) -> Part | None:
+def _cut(failure: _Failing) -> Sample | None:
     """Cut out the elements that are furthest off, up to the first failing step; None where that is still large."""
     steps, shares = failure.step + 1, failure.shares[failure.step]
     case = failure.part.case.upto(steps)
@@ -240,7 +240,7 @@ FEW = 2**13
 
 
 def beside_the_rule(
-    whole: Case, part: Part, results: Array, off: Array, explanation: Explanation
+    whole: Case, part: Sample, results: Array, off: Array, explanation: Explanation
 ) -> Mapping[str, Any] | None:
     """Return what a run does beside its rule, as `Part.run` records it; None where no listed alteration explains it.
 

@@ -37,7 +37,7 @@ Quantities = dict[str, float]
 
 
 @dataclass(frozen=True)
-class Row:
+class Quantity:
     """One quantity of the element.
 
     Attributes:
@@ -65,9 +65,9 @@ class Worked:
 
     divergence: Divergence
     other: str
-    given: tuple[Row, ...]
-    between: tuple[Row, ...]
-    after: tuple[Row, ...]
+    given: tuple[Quantity, ...]
+    between: tuple[Quantity, ...]
+    after: tuple[Quantity, ...]
 
 
 def worked(target: Target, cases: Sequence[Case], other: Candidate, name: str, guard: Guard) -> Worked | None:
@@ -103,7 +103,7 @@ def _beside(divergence: Divergence, other: Candidate, name: str) -> Worked | Non
     column = sum(param.size for param in case.parameters[: divergence.tensor]) + divergence.element
     after = {**second.after, new(PARAM): float(value[divergence.step - 1, column])}
     traced = document.between and second.between
-    between = tuple(Row(*row) for row in differences(document.between, second.between)[:MOST]) if traced else ()
+    between = tuple(Quantity(*row) for row in differences(document.between, second.between)[:MOST]) if traced else ()
     unused = [slot for slot in second.inputs.keys() - document.inputs.keys() if second.is_idle(slot)]
     inputs, after = (
         {x: value for x, value in each.items() if x not in (*unused, *map(new, unused))}
@@ -130,10 +130,10 @@ def _inputs(divergence: Divergence, other: Any) -> tuple[Case, Declared | None]:
     return case, other.computed(case.hyper) if isinstance(other, Explanation) else None
 
 
-def _rows(documented: Quantities, other: Quantities) -> tuple[Row, ...]:
+def _rows(documented: Quantities, other: Quantities) -> tuple[Quantity, ...]:
     """Pair the quantities of two formulas, one row each."""
     names = dict.fromkeys([*documented, *other])
-    return tuple(Row(name, documented.get(name), other.get(name)) for name in names)
+    return tuple(Quantity(name, documented.get(name), other.get(name)) for name in names)
 
 
 @dataclass(frozen=True)

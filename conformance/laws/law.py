@@ -185,7 +185,7 @@ def exact_difference(a: Array, b: Array) -> Difference | None:
     return first_difference(~equal(a, b), a, b)
 
 
-Check = Callable[[Trial], str | None]
+LawCheck = Callable[[Trial], str | None]
 Applies = Callable[[Subject], bool]
 
 
@@ -208,7 +208,7 @@ class Law:
     statement: str
     universal: bool
     applies: Applies
-    check: Check
+    check: LawCheck
     slow: bool = False
     symptom: bool = False
     any_arithmetic: bool = False
@@ -301,14 +301,14 @@ def law(
     slow: bool = False,
     symptom: bool = False,
     any_arithmetic: bool = False,
-) -> Callable[[Check], Check]:
+) -> Callable[[LawCheck], LawCheck]:
     """Enter a check into `LAWS` under its function's name.
 
     Raises:
         ValueError: there is a law of that name.
     """
 
-    def enter(check: Check) -> Check:
+    def enter(check: LawCheck) -> LawCheck:
         if check.__name__ in LAWS:
             raise ValueError(f"law {check.__name__} is entered twice")
         LAWS[check.__name__] = Law(check.__name__, statement, universal, applies, check, slow, symptom, any_arithmetic)

@@ -28,7 +28,7 @@ from optimetry.conformance.naming.programs import (
     program_of,
     slots_of,
 )
-from optimetry.conformance.naming.throughout import Change, Rewritten, size_of, with_edits
+from optimetry.conformance.naming.throughout import ProgramEdit, Rewritten, size_of, with_edits
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
@@ -48,7 +48,7 @@ class Edited:
     """
 
     start: PointClass
-    edits: tuple[Change, ...]
+    edits: tuple[ProgramEdit, ...]
     hyper: Mapping[str, Any]
     arithmetic: Arithmetic = PLAIN
     step_count: StepCount | None = None
@@ -183,7 +183,7 @@ def _exchanged_operand(edit: Edit) -> tuple[Expression, ...]:
     return differing[0] if len(differing) == 1 else ()
 
 
-def written(edit: Change, program: Program, words: Mapping[Expression, str] | None = None) -> str:
+def written(edit: ProgramEdit, program: Program, words: Mapping[Expression, str] | None = None) -> str:
     """Write an edit as a reader compares it: what the formula has, and what the target has there.
 
     Args:

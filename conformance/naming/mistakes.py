@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from optimetry.conformance.cases.case import Case, met_before
-from optimetry.conformance.laws.law import Check, Law
+from optimetry.conformance.laws.law import Law, LawCheck
 from optimetry.conformance.naming.alterations import Alteration
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import PointClass
@@ -52,11 +52,11 @@ class Mistake:
     hyper: Callable[[Hyper], Hyper] = lambda hyper: {}
     fed: Callable[[Case], Case] = lambda case: case
     note: str = ""
-    breaks: tuple[Check, ...] = ()
+    breaks: tuple[LawCheck, ...] = ()
     run: Mapping[str, Any] = field(default_factory=dict)
     alteration: Alteration | None = None
     returned: Callable[[Case, Expected], Expected] = _as_it_is
-    needs: tuple[Check, ...] = ()
+    needs: tuple[LawCheck, ...] = ()
     shown_by: Callable[[Case], Iterator[Case]] | None = None
 
     def may_break(self, law: Law | None) -> bool:

@@ -26,8 +26,8 @@ from optimetry.conformance.naming.fed import Fed
 from optimetry.conformance.naming.names import Names
 from optimetry.conformance.naming.programs import Expression, Program
 from optimetry.conformance.naming.stepped import Numbered, Stepped, full
-from optimetry.conformance.naming.terms import Number, Step
-from optimetry.conformance.naming.throughout import Change, edits_throughout, size_of
+from optimetry.conformance.naming.terms import Number, StateStep
+from optimetry.conformance.naming.throughout import ProgramEdit, edits_throughout, size_of
 
 NEAREST = 16
 """How many classes of programs, the nearest to the target, are held against the bound."""
@@ -44,7 +44,7 @@ FAR = 3
 PARAM_LINE = 0
 """The place of the parameter's line among the outputs of a numbered program; those of the slots follow."""
 
-Edits = tuple[Change, ...]
+Edits = tuple[ProgramEdit, ...]
 
 
 class Nearby(Stepped):
@@ -107,7 +107,7 @@ class Nearby(Stepped):
             )
         )
 
-    def _levels_above(self, base: Numbered, first: Change | None) -> dict[Number, int]:
+    def _levels_above(self, base: Numbered, first: ProgramEdit | None) -> dict[Number, int]:
         """Return the parts that an edit changed by changing a part within them, each with its levels above that part.
 
         No level is more than `FAR`.
@@ -132,9 +132,9 @@ class Nearby(Stepped):
         chosen = heapq.nsmallest(NEAREST, distances, key=lambda digits: distances[digits])
         return sorted((members[digits] for digits in chosen), key=lambda each: size_of(each[0]))
 
-    def _classes(self) -> Iterator[tuple[Change, int]]:
+    def _classes(self) -> Iterator[tuple[ProgramEdit, int]]:
         """Yield the simplest edit of every class that differs from the formula, with the place of its first part."""
-        simplest: dict[bytes, Change] = {self._digest(self._numbered(self.program)): Edit(0, 0, ())}
+        simplest: dict[bytes, ProgramEdit] = {self._digest(self._numbered(self.program)): Edit(0, 0, ())}
         base = self._numbered(self.program)
         places: dict[bytes, int] = {}
         for edit, place in self._edits(self.program, base):
@@ -143,7 +143,7 @@ class Nearby(Stepped):
             places.setdefault(digest, place)
         yield from ((edit, places[digest]) for digest, edit in simplest.items() if edit.outputs)
 
-    def _edits(self, program: Program, base: Numbered) -> Iterator[tuple[Change, int]]:
+    def _edits(self, program: Program, base: Numbered) -> Iterator[tuple[ProgramEdit, int]]:
         """Yield every edit of a program, with the place of its part, from 1; 0 for those of no single one."""
         new = lines_of_slots(program)
         yield from ((edit, 0) for edit in edits_throughout(program, self.hyperparameters))
@@ -177,8 +177,8 @@ class Nearby(Stepped):
         return [*known, *(x for x in by_slots if x != part)]
 
     def _agreeing(
-        self, program: Program, left_out: Sequence[Expression] = (), first: Change | None = None
-    ) -> Iterator[tuple[Change, float, bytes]]:
+        self, program: Program, left_out: Sequence[Expression] = (), first: ProgramEdit | None = None
+    ) -> Iterator[tuple[ProgramEdit, float, bytes]]:
         """Yield the edits of a program that agree with the target in every step, with distance and class.
 
         Args:
@@ -197,7 +197,7 @@ class Nearby(Stepped):
             if apart is not None:
                 yield edit, apart, self._digits(numbered)
 
-    def _edits_of_parts(self, program: Program, base: Numbered, levels: Mapping[Number, int]) -> Iterator[Change]:
+    def _edits_of_parts(self, program: Program, base: Numbered, levels: Mapping[Number, int]) -> Iterator[ProgramEdit]:
         """Yield the edits of single parts that may agree with the target in every step.
 
         An edit of the parameter's line must agree in the first step. The first step shows nothing of the lines of
@@ -248,7 +248,7 @@ class Nearby(Stepped):
         return [x for x in replacements if known[x]]
 
     def _agreeing_in_param_alone(
-        self, base: Numbered, part: Number, replacements: list[Number], states: Sequence[Sequence[Step]]
+        self, base: Numbered, part: Number, replacements: list[Number], states: Sequence[Sequence[StateStep]]
     ) -> list[Number]:
         """Return the replacements of a part in the parameter's line alone that agree in every step.
 
@@ -293,10 +293,10 @@ class Nearby(Stepped):
                     lines = [value[agree] if value.ndim > fed.after[at].ndim else value for value in lines]
                 if at + 1 < len(fed.after):
                     slots = dict(zip(self.slots, lines[1:], strict=True))
-                    step = Step(self.terms, {**fed.inputs[at + 1], **slots})
+                    step = StateStep(self.terms, {**fed.inputs[at + 1], **slots})
         return replacements
 
-    def _throughout(self, program: Program) -> list[Change]:
+    def _throughout(self, program: Program) -> list[ProgramEdit]:
         changes = list(edits_throughout(program, self.hyperparameters))
         self.budget.programs += len(changes)
         return changes

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.laws.law import Check, Law
+from optimetry.conformance.laws.law import Law, LawCheck
 from optimetry.conformance.laws.universal import reshaping, splitting
 from optimetry.conformance.naming.explanation import Candidate
 from optimetry.conformance.numerics.agreement import Expected
@@ -49,7 +49,7 @@ class Property:
     holds: Callable[[Case], bool]
     switched: Callable[[Case], Case | None]
     of_tensors: bool = False
-    breaks: tuple[Check, ...] = ()
+    breaks: tuple[LawCheck, ...] = ()
 
     def may_break(self, law: Law | None) -> bool:
         """Whether a rule that depends on this alone may break a law; None stands for none."""

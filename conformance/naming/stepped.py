@@ -10,8 +10,8 @@ import numpy as np
 from optimetry.conformance.naming.edits import ASIDE
 from optimetry.conformance.naming.fed import Fed
 from optimetry.conformance.naming.programs import EVERY, FIRST, PARAM, Program, slots_of
-from optimetry.conformance.naming.terms import Number, Step, Terms
-from optimetry.conformance.naming.throughout import Change, Rewritten
+from optimetry.conformance.naming.terms import Number, StateStep, Terms
+from optimetry.conformance.naming.throughout import ProgramEdit, Rewritten
 
 FIRST_ROWS = 2
 """How many tensors, or elements, of those that the target was fed exclude programs before all others do."""
@@ -39,12 +39,12 @@ class Stepped:
     def _clear(self) -> None:
         """Forget every expression and every value."""
         self.terms = Terms()
-        self._starts: dict[tuple[int, Numbered], Step] = {}
+        self._starts: dict[tuple[int, Numbered], StateStep] = {}
 
     def _numbered(self, program: Program) -> Numbered:
         return tuple(self.terms.number(program[name]) for name in self.names)
 
-    def _edited(self, base: Numbered, edit: Change) -> Numbered:
+    def _edited(self, base: Numbered, edit: ProgramEdit) -> Numbered:
         if isinstance(edit, Rewritten):
             lines = dict(edit.lines)
             known = zip(self.names, base, strict=True)
@@ -64,17 +64,17 @@ class Stepped:
         """Return the lines that determine the first step: the parameter's, and where slots begin."""
         return base[0], *base[1 + len(self.slots) : 1 + 2 * len(self.slots)]
 
-    def _start(self, fed: Fed, numbered: Numbered) -> Step:
+    def _start(self, fed: Fed, numbered: Numbered) -> StateStep:
         """Return the first step of a program."""
         _, *first = self._line(numbered)
         key = (id(fed), tuple(first))
         if key not in self._starts:
-            before = Step(self.terms, fed.inputs[0])
+            before = StateStep(self.terms, fed.inputs[0])
             slots = {slot: full(before.value(x), fed) for slot, x in zip(self.slots, first, strict=True)}
-            self._starts[key] = Step(self.terms, {**fed.inputs[0], **slots})
+            self._starts[key] = StateStep(self.terms, {**fed.inputs[0], **slots})
         return self._starts[key]
 
-    def _next(self, fed: Fed, step: Step, at: int, numbered: Numbered) -> Step:
+    def _next(self, fed: Fed, step: StateStep, at: int, numbered: Numbered) -> StateStep:
         """Return the step after one."""
         slots, every = numbered[1 : 1 + len(self.slots)], numbered[1 + 2 * len(self.slots) :]
         following = step.following.get(slots + every)
@@ -85,12 +85,12 @@ class Stepped:
             numbers = dict(zip(self.slots, slots, strict=True))
             for slot, between in zip(self.held, every, strict=True):
                 new[slot] = self._held(fed, step, slot, numbers[slot], step.value(between))
-            following = step.following[slots + every] = Step(
+            following = step.following[slots + every] = StateStep(
                 self.terms, {**fed.inputs[at + 1], **new}, step if self.held else None
             )
         return following
 
-    def _held(self, fed: Fed, step: Step, slot: str, number: Number, between: Any) -> Any:
+    def _held(self, fed: Fed, step: StateStep, slot: str, number: Number, between: Any) -> Any:
         """Return the entry of a slot that the next step uses: the one written by the last step with the same turn."""
         steps = [step]
         while steps[-1].before is not None:
@@ -100,7 +100,7 @@ class Stepped:
             value = np.where(between == back, full(earlier.value(number), fed), value)
         return value
 
-    def _states(self, fed: Fed, numbered: Numbered) -> list[Step]:
+    def _states(self, fed: Fed, numbered: Numbered) -> list[StateStep]:
         steps = [self._start(fed, numbered)]
         for at in range(len(fed.after) - 1):
             steps.append(self._next(fed, steps[-1], at, numbered))

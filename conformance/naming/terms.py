@@ -121,7 +121,7 @@ def function(name: str) -> Callable[..., Any]:
     return evaluator
 
 
-class Step:
+class StateStep:
     """One step of one state: the inputs, and the value of every part that was evaluated on them.
 
     Attributes:
@@ -130,9 +130,9 @@ class Step:
         following: the steps behind this one, by the numbers of the slots that lead there.
     """
 
-    def __init__(self, terms: Terms, inputs: Mapping[str, Any], before: Step | None = None) -> None:
+    def __init__(self, terms: Terms, inputs: Mapping[str, Any], before: StateStep | None = None) -> None:
         self.terms, self.inputs, self.before = terms, inputs, before
-        self.following: dict[tuple[Number, ...], Step] = {}
+        self.following: dict[tuple[Number, ...], StateStep] = {}
         self._known: dict[Number, Any] = {}
         self._stacks: dict[tuple[Number, ...], Any] = {}
         self._edited: dict[tuple[Number, tuple[Number, ...]], Any] = {}

@@ -74,22 +74,22 @@ class Rewritten:
         return {**program, **dict(self.lines)}
 
 
-Change = Edit | Rewritten
+ProgramEdit = Edit | Rewritten
 """One edit of a program."""
 
 
-def with_edits(program: Program, edits: Sequence[Change]) -> Program:
+def with_edits(program: Program, edits: Sequence[ProgramEdit]) -> Program:
     """Return a program with several edits, made one after the other."""
     return reduce(lambda edited, edit: edit.applied(edited), edits, program)
 
 
-def size_of(edits: Sequence[Change]) -> tuple[int, int]:
+def size_of(edits: Sequence[ProgramEdit]) -> tuple[int, int]:
     """Return how much edits add together, as `Edit.size`."""
     added, spread = (sum(sizes) for sizes in zip(*(edit.size for edit in edits), strict=True))
     return added, spread
 
 
-def edits_throughout(program: Program, hyperparameters: Sequence[str]) -> Iterator[Change]:
+def edits_throughout(program: Program, hyperparameters: Sequence[str]) -> Iterator[ProgramEdit]:
     """Yield the edits that replace no single part."""
     yield from _beginnings(program, hyperparameters)
     yield from _begun_by_what_is_added(program)

@@ -36,7 +36,7 @@ PARTS = (2, 3, 4, 6, 8, 12, 16)
 
 
 @dataclass(frozen=True)
-class Part:
+class Sample:
     """Some elements of a case, as a case.
 
     Attributes:
@@ -48,7 +48,7 @@ class Part:
     columns: Array
 
 
-def sampled(case: Case, after: Array, computed: Declared) -> Part:
+def sampled(case: Case, after: Array, computed: Declared) -> Sample:
     """Choose the elements to compare.
 
     Args:
@@ -60,9 +60,9 @@ def sampled(case: Case, after: Array, computed: Declared) -> Part:
     if not subject.elementwise:
         every = np.arange(case.size)
         needed = every if subject.counts_zeros else _not_zero(case, after)
-        return part_of(case, needed) if len(needed) < case.size / 2 else Part(case, every)
+        return part_of(case, needed) if len(needed) < case.size / 2 else Sample(case, every)
     if case.size <= AFFORDABLE:
-        return Part(case, np.arange(case.size))
+        return Sample(case, np.arange(case.size))
     starts = np.cumsum([0, *(param.size for param in case.parameters)])
     kept = [start + edges(param.size) for start, param in zip(starts, case.parameters, strict=False)]
     return part_of(case, np.unique(np.concatenate([*kept, *_furthest(case, after, computed)])))
@@ -85,7 +85,7 @@ def edges(size: int) -> Array:
     return np.unique(around[(around >= 0) & (around < size)])
 
 
-def part_of(case: Case, columns: Array) -> Part:
+def part_of(case: Case, columns: Array) -> Sample:
     """Return these elements of a case as a case; parameters that have none of them are left out.
 
     A parameter that has all of its elements keeps its shape.
@@ -101,7 +101,7 @@ def part_of(case: Case, columns: Array) -> Part:
     def cut(arrays: Any) -> tuple[Any, ...]:
         return tuple(arrays[i] if arrays[i] is None else _of(arrays[i], own) for i, own in kept.items())
 
-    return Part(case.replace(parameters=cut(case.parameters), grads=tuple(map(cut, case.grads))), columns)
+    return Sample(case.replace(parameters=cut(case.parameters), grads=tuple(map(cut, case.grads))), columns)
 
 
 def _of(array: Array, own: Array) -> Array:

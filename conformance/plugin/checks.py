@@ -72,11 +72,11 @@ class Judging:
         )
 
     @property
-    def checks(self) -> list[Check]:
+    def checks(self) -> list[EngineCheck]:
         """Return one check for each optimizer, dtype and engine."""
         engines = [engine_name(engine) for engine in engines_of(self.target)]
         return [
-            Check(self, optimizer, dtype, engine, position)
+            EngineCheck(self, optimizer, dtype, engine, position)
             for optimizer in self.optimizers
             for dtype in self.dtypes
             for position, engine in enumerate(engines)
@@ -99,7 +99,7 @@ class Judging:
 
 
 @dataclass(frozen=True, repr=False)
-class Check:
+class EngineCheck:
     """One engine of a target on one optimizer in one dtype; call it to judge."""
 
     judging: Judging

@@ -16,9 +16,9 @@ from optimetry.conformance.targets.loading import distribution_of, requirements
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.conformance.targets.table import FRAMEWORKS
 
-Step = Callable[[], object]
+TimedStep = Callable[[], object]
 
-Steps = Callable[[str, Hyper, Sequence[Array], Sequence[Array], float], Iterable[tuple[str, Step]]]
+Steps = Callable[[str, Hyper, Sequence[Array], Sequence[Array], float], Iterable[tuple[str, TimedStep]]]
 """Makes steps by name, given the arguments of `peers`."""
 
 
@@ -35,7 +35,7 @@ def steps_of(name: str) -> Steps:
 
 def peers(
     rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
-) -> Iterator[tuple[str, Step]]:
+) -> Iterator[tuple[str, TimedStep]]:
     """Yield the installed frameworks' steps by names such as ``torch fused``, each on copies of its arrays.
 
     Args:

@@ -13,7 +13,7 @@ from optimetry.reports.document import Document
 from optimetry.reports.filenames import Names
 from optimetry.reports.matrix import Statement, statements
 from optimetry.reports.results import OUTCOMES, Outcome, Results, ResultsError, Verdict
-from optimetry.reports.site.findings import Finding, findings
+from optimetry.reports.site.findings import FindingSection, findings
 from optimetry.reports.speed import Speed
 from optimetry.reports.speed_tables import runs
 
@@ -30,7 +30,7 @@ class Target(Results):
     """
 
     file: str = ""
-    others: list[Change] = field(default_factory=list)
+    others: list[VersionChange] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -54,7 +54,7 @@ class Target(Results):
 
 
 @dataclass(frozen=True)
-class Change:
+class VersionChange:
     """What differs from another version of a target.
 
     Attributes:
@@ -67,7 +67,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Run:
+class TimedRun:
     """Times of one rule that may be compared: of one dtype and number of parameters, out of one run.
 
     Attributes:
@@ -116,7 +116,7 @@ class RuleContents:
     certificates: list[tuple[Target, list[Certificate]]]
     accuracy: list[tuple[Target, list[Accuracy]]]
     pictures: dict[str, str]
-    runs: list[Run]
+    runs: list[TimedRun]
 
     @classmethod
     def of(
@@ -161,7 +161,7 @@ class Contents:
 
     rules: list[RuleContents]
     targets: list[Target]
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[FindingSection] = field(default_factory=list)
 
     @classmethod
     def of(cls, results: Sequence[Results], findings_page: str = "") -> Contents:
@@ -175,7 +175,7 @@ class Contents:
         targets = [Target(**vars(each), file=files.named("target", *each.header.about)) for each in results]
         for target in targets:
             others = [other for other in targets if other.header.target == target.header.target and other is not target]
-            target.others.extend(Change(other, _changes(other, target)) for other in others)
+            target.others.extend(VersionChange(other, _changes(other, target)) for other in others)
         documents = {document.optimizer: document for each in results for document in each.documents}
         books = {verdict.optimizer: verdict.book for each in results for verdict in each.verdicts}
         for each in results:
@@ -185,7 +185,7 @@ class Contents:
         rules = [RuleContents.of(name, book, documents.get(name), targets, files) for name, book in books.items()]
         return cls(rules, targets, findings(findings_page, books, files) if findings_page else [])
 
-    def findings_about(self, rule: str) -> list[Finding]:
+    def findings_about(self, rule: str) -> list[FindingSection]:
         """Return the findings that name a rule."""
         return [finding for finding in self.findings if rule in finding.rules]
 
@@ -249,10 +249,10 @@ def _said(verdict: Verdict | None) -> object:
     return verdict and (verdict.verdict, verdict.computes)
 
 
-def _runs(rule: str, targets: Iterable[Target], files: Names) -> Iterator[Run]:
+def _runs(rule: str, targets: Iterable[Target], files: Names) -> Iterator[TimedRun]:
     for target in targets:
         for (_, dtype, tensors), rows, contenders in runs([row for row in target.speed if row.rule == rule]):
             names = ("speed", rule, *target.header.about, dtype, str(tensors))
             file = files.named("picture", *names, ending="svg")
             ordered = sorted(rows, key=lambda row: (row.elements, row.nanoseconds))
-            yield Run(target, dtype, tensors, ordered, contenders, file)
+            yield TimedRun(target, dtype, tensors, ordered, contenders, file)

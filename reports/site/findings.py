@@ -11,7 +11,7 @@ from optimetry.reports.filenames import Names
 
 
 @dataclass(frozen=True)
-class Finding:
+class FindingSection:
     """One section.
 
     Attributes:
@@ -27,7 +27,7 @@ class Finding:
     rules: list[str]
 
 
-def findings(text: str, rules: Collection[str], files: Names) -> list[Finding]:
+def findings(text: str, rules: Collection[str], files: Names) -> list[FindingSection]:
     """Read the sections of a page, in its order.
 
     HTML in the page is shown as text. Links to files become their text, since the files do not lie beside the site.
@@ -50,7 +50,7 @@ def findings(text: str, rules: Collection[str], files: Names) -> list[Finding]:
         mentioned = [child.content for token in named for child in token.children or () if child.type == "code_inline"]
         name = "".join(child.content for child in heading.children or ())
         sections.append(
-            Finding(
+            FindingSection(
                 name=name,
                 file=files.named("finding", name.replace("`", "")),
                 body=parser.renderer.render(body, parser.options, {}),

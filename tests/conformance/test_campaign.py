@@ -14,7 +14,7 @@ from optimetry.conformance.certify.worst import Search, Worst
 from optimetry.conformance.commands import cli
 from optimetry.conformance.commands.campaigns import finished as keeping
 from optimetry.conformance.commands.campaigns.finished import FILE, Finished
-from optimetry.conformance.commands.campaigns.plan import CheckPart, Plan, SearchPart, encoded
+from optimetry.conformance.commands.campaigns.plan import CampaignPlan, CheckPart, SearchPart, encoded
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.reference.errors import UsageError
 from optimetry.reports.results import ResultsError, Verdict, read, verdict_of
@@ -31,7 +31,7 @@ class Slow(NumpyTarget):
 
 OPTIONS = ["--optimizer", "sgd", "--dtype", "bfloat16", "--effort", "quick", "--blocks", "1", "--starts", "24"]
 
-PLAN = Plan([SearchPart(Search(starts=6), "sgd", "float32", 0, "default")])
+PLAN = CampaignPlan([SearchPart(Search(starts=6), "sgd", "float32", 0, "default")])
 
 
 def worst(share):
@@ -155,7 +155,7 @@ def test_a_task_is_kept_once_in_whatever_order_and_read_in_the_defined_one(tmp_p
 
 def test_what_is_begun_stays_within_the_window_whatever_lags_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(keeping, "WINDOW", 3)
-    plan = Plan([SearchPart(Search(starts=10_000), "sgd", "float32", 0, "default")])
+    plan = CampaignPlan([SearchPart(Search(starts=10_000), "sgd", "float32", 0, "default")])
     with closing(Finished(tmp_path / FILE, {}, plan)) as kept:
         assert [kept.take()[0] for _ in range(3)] == [0, 1, 2]
         assert kept.take() is None

@@ -15,7 +15,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.broken import Broken
-from optimetry.conformance.judging.evidence import difference, faulty, lawless
+from optimetry.conformance.judging.evidence import of_broken_law, of_difference, of_fault
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.laws.law import Law, Trial
 from optimetry.conformance.naming.families.family import Dialect
@@ -110,7 +110,7 @@ def test_of_a_long_case_nothing_is_tried_behind_the_step_that_shows_the_differen
     after = trajectory(target, case, Guard())
     assert max(tried) == len(case.grads) > 20
     tried.clear()
-    assert difference(target, case, after, Guard())["step"] == max(tried) == 9
+    assert of_difference(target, case, after, Guard())["step"] == max(tried) == 9
 
 
 def test_the_script_holds_the_case_and_the_limits_and_prints_every_value(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_a_counterexample_is_a_case_in_which_the_target_gives_a_result() -> None
     two = np.zeros((2,), np.float32)
     case = Case("sgd", "float32", {}, (0.1,), (two,), ((two + np.float32(1),),))
     target = Instead(begin)
-    shown = difference(target, case, trajectory(target, case, Guard()), Guard())
+    shown = of_difference(target, case, trajectory(target, case, Guard()), Guard())
     assert [len(grads[0]) for grads in Case.from_json(shown["case"]).grads if grads[0] is not None] == [2]
     assert shown["given"] == repr(float(np.float32(0.9)))
 
@@ -227,7 +227,7 @@ def test_the_case_of_a_broken_law_is_sought_among_a_hundred_smaller_ones() -> No
     law = Law("never", "shows once", True, lambda subject: True, check)
     case = next(x for x in drawn_cases(SUBJECTS["sgd"], "float32", seed=0, count=30) if len(x.parameters) > 4)
     wide = case.replace(parameters=case.parameters * 12, grads=tuple(grads * 12 for grads in case.grads))
-    shown = lawless(NumpyTarget(), Broken(law, "shown once", wide), Guard())
+    shown = of_broken_law(NumpyTarget(), Broken(law, "shown once", wide), Guard())
     assert shown == {"case": wide.to_json(), "law": "never", "found": "shown once", "script": None}
     assert len(tried) == 101  # once as it is, to have its numbers
 
@@ -239,7 +239,7 @@ def faulty_case() -> Case:
 def test_a_hang_is_not_repeated_to_find_a_smaller_one() -> None:
     started = []
     target = Instead(lambda documented, parameters: started.append(parameters) or run_of(documented, parameters))
-    shown = faulty(target, TargetHung("hung"), faulty_case(), Guard())
+    shown = of_fault(target, TargetHung("hung"), faulty_case(), Guard())
     assert shown == {"case": faulty_case().to_json(), "script": None}
     assert started == []
 
@@ -247,7 +247,7 @@ def test_a_hang_is_not_repeated_to_find_a_smaller_one() -> None:
 def test_a_fault_that_does_not_show_again_keeps_its_case() -> None:
     started = []
     target = Instead(lambda documented, parameters: started.append(parameters) or run_of(documented, parameters))
-    shown = faulty(target, TargetFault("raised once"), faulty_case(), Guard())
+    shown = of_fault(target, TargetFault("raised once"), faulty_case(), Guard())
     assert shown == {"case": faulty_case().to_json(), "script": None}
     assert len(started) == 2, "its results with shared and with fresh arrays, of the whole case alone"
 

@@ -11,7 +11,7 @@ import pytest
 from optimetry.conformance.commands import interview
 from optimetry.conformance.commands.cli import main
 from optimetry.conformance.commands.harness import Rehearsal
-from optimetry.conformance.commands.interview import Finding
+from optimetry.conformance.commands.interview import Remark
 from optimetry.conformance.harness import program as program_module
 from optimetry.conformance.harness.program import Program
 
@@ -107,7 +107,7 @@ def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(program_module, "PATIENCE", 0.3)
 
 
-def findings(lie: str, seconds: float = 60.0) -> list[Finding]:
+def findings(lie: str, seconds: float = 60.0) -> list[Remark]:
     program = Program([*MINIATURE, lie])
     try:
         return list(Rehearsal(program, seconds).played())

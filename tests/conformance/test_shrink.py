@@ -82,10 +82,10 @@ def test_a_fault_that_only_hangs_in_smaller_cases_is_not_shrunk_into_them() -> N
         run.step = step
         return run
 
-    shown = evidence.faulty(Instead(begin), TargetFault("raised RuntimeError: out of luck"), case, Guard())
+    shown = evidence.of_fault(Instead(begin), TargetFault("raised RuntimeError: out of luck"), case, Guard())
     assert Case.from_json(shown["case"]).size == case.size
     runs.clear()
-    shown = evidence.faulty(Instead(begin), TargetHung("hung: one run took longer than 60 s"), case, Guard())
+    shown = evidence.of_fault(Instead(begin), TargetHung("hung: one run took longer than 60 s"), case, Guard())
     assert (Case.from_json(shown["case"]).to_json(), runs) == (case.to_json(), [])
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from optimetry.conformance.cases.large import FEW_SIZES, SUMMED, Scale, large_plans, smallest
 from optimetry.conformance.cases.options import option_settings
-from optimetry.conformance.cases.strategies import Plan
+from optimetry.conformance.cases.strategies import CasePlan
 from optimetry.conformance.laws.law import Trial
 from optimetry.conformance.laws.resumed import resumed_trajectory
 from optimetry.conformance.selftest.instead import Instead
@@ -39,7 +39,7 @@ def test_where_sums_are_evaluated_whole_tensors_of_many_sizes_are_small() -> Non
 def test_of_many_sizes_the_smallest_that_fails_alone_is_shrunk() -> None:
     (plan, *_) = large_plans(subject_named("sgd"), "float32", [EACH_SIZE], 0)
 
-    def tall(plan: Plan) -> bool:
+    def tall(plan: CasePlan) -> bool:
         return any(len(tensor.shape) == 2 and tensor.shape[0] > 512 for tensor in plan.tensors)
 
     assert [tensor.shape for tensor in smallest(plan, tall).tensors] == [(513, 3)]

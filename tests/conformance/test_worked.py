@@ -10,7 +10,7 @@ import pytest
 from optimetry.conformance.commands.diagnosis_text import worked_text
 from optimetry.conformance.judging.diagnose import diagnose
 from optimetry.conformance.judging.traced import NotTraceable, Number, differences, on_the_way
-from optimetry.conformance.judging.worked import Row, Worked, worked
+from optimetry.conformance.judging.worked import Quantity, Worked, worked
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.points import documented_class
@@ -32,7 +32,7 @@ def of_dialect(optimizer: str, name: str) -> Worked:
     return example
 
 
-def row(rows: tuple[Row, ...], name: str) -> Row:
+def row(rows: tuple[Quantity, ...], name: str) -> Quantity:
     (only,) = (each for each in rows if each.what == name)
     return only
 
@@ -63,7 +63,7 @@ def test_a_new_slot_is_printed_before_the_expressions_that_it_enters() -> None:
 
 def test_a_quantity_in_both_formulas_has_both_numbers() -> None:
     example = of_dialect("rmsprop", "initial_value")
-    assert row(example.given, "mean_square") == Row("mean_square", 0.0, 1.0)
+    assert row(example.given, "mean_square") == Quantity("mean_square", 0.0, 1.0)
     both = row(example.between, "rho*mean_square")
     assert (both.documented, both.other) == (0.0, example.divergence.case.hyper["rho"])
 

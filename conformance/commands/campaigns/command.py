@@ -32,7 +32,7 @@ from optimetry.conformance.commands.campaigns.cluster import LOCAL, Cluster
 from optimetry.conformance.commands.campaigns.finished import FILE, Finished
 from optimetry.conformance.commands.campaigns.merged import WORST_CASES, Outcome, Searched, merged, write_results
 from optimetry.conformance.commands.campaigns.on_worker import Site, site_at
-from optimetry.conformance.commands.campaigns.plan import CertifyPart, CheckPart, Part, Plan, SearchPart
+from optimetry.conformance.commands.campaigns.plan import CampaignPart, CampaignPlan, CertifyPart, CheckPart, SearchPart
 from optimetry.conformance.commands.certifying import judges_of, print_certificates
 from optimetry.conformance.commands.held import held
 from optimetry.conformance.commands.jobs import AnyJob, Task
@@ -168,9 +168,11 @@ def _header(asked: Kinds, kind: str, site: Site, task: Task) -> Header:
     return dataclasses.replace(header, platform=site.platform)
 
 
-def plan_of(asked: Kinds, search: Search, blocks: int | None, corners: bool, engines: Sequence[str]) -> Plan:
+def plan_of(asked: Kinds, search: Search, blocks: int | None, corners: bool, engines: Sequence[str]) -> CampaignPlan:
     """List the tasks: all checks, then all blocks of certificates, then all searches."""
-    parts: list[Part] = [CheckPart(rule, dtype) for rule in asked.rules.get(CHECK, ()) for dtype in asked.dtypes[CHECK]]
+    parts: list[CampaignPart] = [
+        CheckPart(rule, dtype) for rule in asked.rules.get(CHECK, ()) for dtype in asked.dtypes[CHECK]
+    ]
     parts += [
         CertifyPart(judge, number, name, blocks)
         for judge in judges_of(asked.rules.get(CERTIFY, ()), asked.dtypes.get(CERTIFY, ()), search.seed, corners)
@@ -182,7 +184,7 @@ def plan_of(asked: Kinds, search: Search, blocks: int | None, corners: bool, eng
         for dtype in asked.dtypes[WORST]
         for number, name in enumerate(engines)
     ]
-    return Plan(parts)
+    return CampaignPlan(parts)
 
 
 def _asked(options: argparse.Namespace, own: Sequence[str]) -> Kinds:

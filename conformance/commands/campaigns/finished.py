@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from optimetry.conformance.commands.appended import Appended
-from optimetry.conformance.commands.campaigns.plan import Plan, encoded
-from optimetry.conformance.commands.jobs import AnyJob, Finding
+from optimetry.conformance.commands.campaigns.plan import CampaignPlan, encoded
+from optimetry.conformance.commands.jobs import AnyJob, JobResult
 
 FILE = "unfinished-campaign.jsonl"
 """In the folder of results, until a campaign is finished: what it is, then one line a task, as they finish."""
@@ -31,7 +31,7 @@ class Finished(Appended):
 
     of = "unfinished campaigns"
 
-    def __init__(self, path: Path, run: dict[str, Any], plan: Plan) -> None:
+    def __init__(self, path: Path, run: dict[str, Any], plan: CampaignPlan) -> None:
         self.plan = plan
         self.count = 0
         self._first, self._beyond = 0, set[int]()
@@ -49,7 +49,7 @@ class Finished(Appended):
         self._held = taken if taken is not None and taken[0] >= self._first + WINDOW else None
         return None if self._held else taken
 
-    def add(self, number: int, findings: list[Finding]) -> bool:
+    def add(self, number: int, findings: list[JobResult]) -> bool:
         """Keep the findings of a task; return whether it was not finished before."""
         if self.is_finished(number):
             return False

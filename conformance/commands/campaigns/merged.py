@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from optimetry.conformance.certify.worst import Worst, worst_of
-from optimetry.conformance.commands.campaigns.plan import CertifyPart, CheckPart, Plan, SearchPart, encoded
+from optimetry.conformance.commands.campaigns.plan import CampaignPlan, CertifyPart, CheckPart, SearchPart, encoded
 from optimetry.conformance.commands.documents import document_of
 from optimetry.conformance.commands.results_folder import ResultsFolder, write, write_tables
 from optimetry.conformance.commands.resuming import begun
@@ -47,7 +47,7 @@ class Outcome(NamedTuple):
     searches: list[Searched]
 
 
-def merged(plan: Plan, findings: Iterator[list[Any]]) -> Outcome:
+def merged(plan: CampaignPlan, findings: Iterator[list[Any]]) -> Outcome:
     """Put together the findings of all tasks, which come in the order of the tasks."""
     outcome = Outcome([], [], [], [])
     for part in plan.parts:
@@ -65,7 +65,7 @@ def merged(plan: Plan, findings: Iterator[list[Any]]) -> Outcome:
     return outcome
 
 
-def write_results(folder: Path, check: Header, certify: Header, plan: Plan, outcome: Outcome) -> None:
+def write_results(folder: Path, check: Header, certify: Header, plan: CampaignPlan, outcome: Outcome) -> None:
     """Write all files as `optimetry check`, and after it `optimetry certify`, would have.
 
     Args:

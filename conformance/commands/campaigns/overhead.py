@@ -21,7 +21,7 @@ from optimetry.conformance.certify.worst import Search, Worst
 from optimetry.conformance.commands.campaigns.cluster import LOCAL, Cluster
 from optimetry.conformance.commands.campaigns.finished import FILE, Finished
 from optimetry.conformance.commands.campaigns.on_worker import Site
-from optimetry.conformance.commands.campaigns.plan import Plan, SearchPart
+from optimetry.conformance.commands.campaigns.plan import CampaignPlan, SearchPart
 from optimetry.conformance.commands.jobs import AnyJob, Loaded, Task
 from optimetry.conformance.commands.launching import Launch
 
@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--scheduler", default=LOCAL)
     options = parser.parse_args()
     task, site = Task(Launch("nothing"), EFFORTS["quick"], 0), Site(Loaded("", "", {}, []), "", "")
-    plan = Plan([SearchPart(Search(starts=options.tasks), "sgd", "float32", 0, "default")])
+    plan = CampaignPlan([SearchPart(Search(starts=options.tasks), "sgd", "float32", 0, "default")])
     with Cluster(task, options.scheduler, 2) as cluster, tempfile.TemporaryDirectory() as folder:
         before, began, client, scheduler = _peak(), time.monotonic(), time.process_time(), _of_scheduler(_processor)
         with closing(Finished(Path(folder) / FILE, {}, plan)) as finished:

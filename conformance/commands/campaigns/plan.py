@@ -11,7 +11,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.certify.job import BlockJob, SearchJob
 from optimetry.conformance.certify.judged import Judge
 from optimetry.conformance.certify.worst import Search, Worst
-from optimetry.conformance.commands.jobs import AnyJob, Finding, Job
+from optimetry.conformance.commands.jobs import AnyJob, Job, JobResult
 from optimetry.reports.certificate import Certificate
 from optimetry.reports.results import Verdict, verdict_of
 
@@ -99,14 +99,14 @@ class SearchPart:
         return Worst(fields["share"], **cases)
 
 
-Part = CheckPart | CertifyPart | SearchPart
+CampaignPart = CheckPart | CertifyPart | SearchPart
 
 
 @dataclass(frozen=True)
-class Plan:
+class CampaignPlan:
     """The tasks of a campaign, numbered from 0 in the order in which results are written."""
 
-    parts: Sequence[Part]
+    parts: Sequence[CampaignPart]
 
     @property
     def count(self) -> int:
@@ -119,7 +119,7 @@ class Plan:
             yield from part.jobs()
 
 
-def encoded(finding: Finding) -> Any:
+def encoded(finding: JobResult) -> Any:
     """Write a finding as JSON."""
     if isinstance(finding, str):
         return finding

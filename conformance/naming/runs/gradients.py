@@ -35,7 +35,7 @@ GROWTH = (1.0, 5.0, 0.3)
 OF_NONFINITE = (nonfinite_gradients_act, nonfinite_gradients_stay)
 """The checks of laws that a replaced NaN or infinity may break."""
 
-Change = Callable[[Array], Array | None]
+GradientChange = Callable[[Array], Array | None]
 """What takes the place of a gradient; nothing where it is missing then."""
 
 
@@ -91,7 +91,7 @@ def replacing_nonfinite(subject: Subject, dtype: str) -> Iterator[Mistake]:
     largest = FORMATS[dtype].largest
     nan, infinite, both = "NaN in gradients", "an infinity in gradients", "NaN and infinities in gradients"
     whole, spread = "a whole gradient with NaN or an infinity in it", "a whole gradient with NaN in it"
-    changes: tuple[tuple[str, str, Change], ...] = (
+    changes: tuple[tuple[str, str, GradientChange], ...] = (
         ("0", infinite, lambda x: np.where(np.isinf(x), 0, x)),
         ("the largest number", infinite, lambda x: np.where(np.isinf(x), np.copysign(np.full_like(x, largest), x), x)),
         ("0", nan, lambda x: np.where(np.isnan(x), 0, x)),
@@ -154,7 +154,7 @@ def _of_nonfinite(run: Mapping[str, Any], **how: Any) -> Mistake:
     return Mistake(run=run, breaks=OF_NONFINITE, needs=OF_NONFINITE, shown_by=_poisoned, **how)
 
 
-def _changing(change: Change) -> Callable[[Case], Case]:
+def _changing(change: GradientChange) -> Callable[[Case], Case]:
     """Change each gradient; a case in which that changes nothing stays itself, which is known."""
 
     def changed(grad: Array) -> Array | None:

@@ -11,7 +11,7 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.drawn import fitting
 from optimetry.conformance.laws.documented import nonfinite_gradients_act
-from optimetry.conformance.laws.law import Check
+from optimetry.conformance.laws.law import LawCheck
 from optimetry.conformance.laws.universal import (
     parameters_are_independent,
     permutation,
@@ -99,7 +99,7 @@ def _steps() -> Iterator[Mistake]:
     yield _skipping("the first update, though it counts", (nonfinite_gradients_act,), alteration=unused)
 
 
-def _skipping(which: str, breaks: tuple[Check, ...] = (), **how: Any) -> Mistake:
+def _skipping(which: str, breaks: tuple[LawCheck, ...] = (), **how: Any) -> Mistake:
     return Mistake(run={"finding": "skipped_steps", "which": which}, breaks=(resuming, *breaks), **how)
 
 

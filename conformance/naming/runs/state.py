@@ -19,7 +19,7 @@ from optimetry.reference.rule import Rule, State
 SHARED_OUT = (2, 3, 4)
 """How many may share the updates, each with a count of its own."""
 
-EVERY_STEP, NEW_RATE, MISSING = "in every step", "where the learning rate changes", "where the gradient is missing"
+EACH_STEP, NEW_RATE, MISSING = "in every step", "where the learning rate changes", "where the gradient is missing"
 
 APART = (parameters_are_independent, splitting, resuming)
 """The checks that what parameters share breaks."""
@@ -28,7 +28,7 @@ APART = (parameters_are_independent, splitting, resuming)
 def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
     """Yield what may become of the state of a subject."""
     if not isinstance(subject, RuleSubject):
-        run = {"finding": "reset", "what": ["its state"], "when": EVERY_STEP}
+        run = {"finding": "reset", "what": ["its state"], "when": EACH_STEP}
         anew = Alteration(feed=lambda wrapper, fed, parameters, state: wrapper.feed(fed, parameters, None))
         yield Mistake(run=run, alteration=anew, breaks=(resuming,))
         if subject.joint:
@@ -37,7 +37,7 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
         return
     slots = subject.declaration.slots
     for chosen in dict.fromkeys([slots, *((slot,) for slot in slots)]) if slots else ():
-        for when in (EVERY_STEP, NEW_RATE, MISSING):
+        for when in (EACH_STEP, NEW_RATE, MISSING):
             for counts in (False, True):
                 run = {"finding": "reset", "what": [*chosen, *["the step count"] * counts], "when": when}
                 reset = Alteration(step=partial(_reset, chosen, when, counts))
@@ -94,7 +94,7 @@ def _reset(
     new_rate = rate != training.memory.get("rate")
     training.memory["rate"] = rate
     for i, grad in enumerate(grads):
-        if {EVERY_STEP: True, NEW_RATE: new_rate, MISSING: grad is None}[when]:
+        if {EACH_STEP: True, NEW_RATE: new_rate, MISSING: grad is None}[when]:
             start = training.rule.initial_state(training.parameters[i])
             training.states[i] = State(**{n: start[n] if n in slots else x for n, x in training.states[i].items()})
             training.updates[i] = 0 if counts else training.updates[i]

@@ -11,7 +11,7 @@ from optimetry.reference.clips import clip_by_global_norm, clip_by_value
 from optimetry.reference.declaration import hyper
 from optimetry.reference.rule import Array
 
-LIMITS = (1.0, 0.1, 10.0, 1000.0, 1e-3)
+CLIP_NORMS = (1.0, 0.1, 10.0, 1000.0, 1e-3)
 """Corners of the largest norm, or the largest element."""
 
 
@@ -23,7 +23,7 @@ class ClipByValue(Wrapper):
     Documented: fluid.clip.GradientClipByValue (pages 001, 002 and 003).
     """
 
-    max: float = hyper(1.0, "(-inf, inf)", "the upper end", corners=LIMITS)
+    max: float = hyper(1.0, "(-inf, inf)", "the upper end", corners=CLIP_NORMS)
     min: float = hyper(-1.0, "(-inf, inf)", "the lower end")
 
     name = "clip_by_value"
@@ -55,7 +55,7 @@ class ClipByNorm(Wrapper):
     Documented: fluid.clip.GradientClipByNorm (pages 001, 002 and 003).
     """
 
-    clip_norm: float = hyper(None, "(0, inf)", "the largest norm", corners=LIMITS)
+    clip_norm: float = hyper(None, "(0, inf)", "the largest norm", corners=CLIP_NORMS)
 
     name = "clip_by_norm"
     clips = True
@@ -74,7 +74,7 @@ class ClipByGlobalNorm(Wrapper):
     Documented: fluid.clip.GradientClipByGlobalNorm (pages 001, 002 and 003).
     """
 
-    clip_norm: float = hyper(None, "(0, inf)", "the largest norm of all gradients together", corners=LIMITS)
+    clip_norm: float = hyper(None, "(0, inf)", "the largest norm of all gradients together", corners=CLIP_NORMS)
 
     name = "clip_by_global_norm"
     clips = True

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from optimetry.conformance.subjects.wrappers.clips import LIMITS
+from optimetry.conformance.subjects.wrappers.clips import CLIP_NORMS
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper, wrapper
 from optimetry.reference.clips import clip_by_global_norm
 from optimetry.reference.declaration import hyper
@@ -60,7 +60,7 @@ class ClipThenDecay(Wrapper):
     """
 
     regularization_coeff: float = hyper(0.0, "[0, inf)", "the strength of the decay", corners=STRENGTHS)
-    clip_norm: float = hyper(None, "(0, inf)", "the largest norm of all gradients together", corners=LIMITS)
+    clip_norm: float = hyper(None, "(0, inf)", "the largest norm of all gradients together", corners=CLIP_NORMS)
 
     name = "clip_then_decay"
     elementwise = False

@@ -14,7 +14,7 @@ from optimetry.conformance.harness.python_harness import engine_name, engines_of
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.loading import load_target
-from optimetry.conformance.targets.peers import Step, names, steps_of
+from optimetry.conformance.targets.peers import TimedStep, names, steps_of
 from optimetry.conformance.targets.protocol import Hyper, reason_unsupported
 from optimetry.reference.rule import rule_named
 from optimetry.reports.speed import TOUCH, Speed
@@ -49,13 +49,13 @@ class Timed:
 
     def steps(
         self, rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
-    ) -> Iterator[tuple[str, Step]]:
+    ) -> Iterator[tuple[str, TimedStep]]:
         """Yield a step of each of its engines that offers a rule; arguments are those of `peers`."""
         yield from (steps_of(self.spec) if self.in_place else self._as_judged)(rule, hyper, parameters, grads, lr)
 
     def _as_judged(
         self, rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
-    ) -> Iterator[tuple[str, Step]]:
+    ) -> Iterator[tuple[str, TimedStep]]:
         case = Case(rule, grads[0].dtype.name, dict(hyper), (lr,), tuple(parameters), (tuple(grads),))
         for engine in engines_of(self.target):
             can = limits_of(engine, rule).offered(case)
@@ -84,7 +84,7 @@ def timed(targets: Sequence[Timed], rule: str, dtype: str, tensors: int, element
         seconds: about how long all contenders take together.
     """
 
-    def steps(*arguments: Any) -> Iterator[tuple[str, Step]]:
+    def steps(*arguments: Any) -> Iterator[tuple[str, TimedStep]]:
         taken = {TOUCH, *HOST_ENGINES}
         for target in targets:
             for name, step in target.steps(*arguments):

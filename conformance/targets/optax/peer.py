@@ -11,7 +11,7 @@ import optax
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.optax.rules import OptaxRule
 from optimetry.conformance.targets.optax.table import OFFERS
-from optimetry.conformance.targets.peers import Step
+from optimetry.conformance.targets.peers import TimedStep
 from optimetry.conformance.targets.protocol import Hyper
 
 UNROLLED = 1_000
@@ -20,7 +20,7 @@ UNROLLED = 1_000
 
 def steps(
     rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
-) -> Iterator[tuple[str, Step]]:
+) -> Iterator[tuple[str, TimedStep]]:
     """Yield one step of all tensors, compiled, in place."""
     offer = OFFERS.get(rule)
     if not isinstance(offer, OptaxRule) or len(parameters) > UNROLLED:

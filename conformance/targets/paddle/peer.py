@@ -10,13 +10,13 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.paddle.library import paddle
 from optimetry.conformance.targets.paddle.rules import FLOATS, PaddleClass, PaddleOperator, tensor
 from optimetry.conformance.targets.paddle.table import OFFERS
-from optimetry.conformance.targets.peers import Step
+from optimetry.conformance.targets.peers import TimedStep
 from optimetry.conformance.targets.protocol import Hyper
 
 
 def steps(
     rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
-) -> Iterator[tuple[str, Step]]:
+) -> Iterator[tuple[str, TimedStep]]:
     """Yield a step of the class, or of the operator where there is no class. Narrow dtypes warn in every step: none."""
     offer, dtype = OFFERS.get(rule), grads[0].dtype.name
     if offer is None or dtype not in FLOATS or offer.refusal(rule, hyper, dtype, "default") is not None:

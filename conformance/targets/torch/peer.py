@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.targets.peers import Step
+from optimetry.conformance.targets.peers import TimedStep
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.conformance.targets.torch.rules import TorchClass, tensor_over
 from optimetry.conformance.targets.torch.table import OFFERS
@@ -18,7 +18,7 @@ TIMED = ("fused", "foreach")  # a loop over single tensors is slow, and no one c
 
 def steps(
     rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
-) -> Iterator[tuple[str, Step]]:
+) -> Iterator[tuple[str, TimedStep]]:
     """Yield a step of each fast implementation."""
     offer = OFFERS.get(rule)
     if not isinstance(offer, TorchClass):

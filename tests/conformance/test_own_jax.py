@@ -1,0 +1,53 @@
+"""Functions for JAX and Optax of a user are judged by what they compute, and compiled as seldom as can be."""
+
+import numpy as np
+import pytest
+
+from optimetry.conformance.targets import for_jax, for_optax
+from tests.conformance.test_own import classes, judged, needs
+
+pytestmark = pytest.mark.usefixtures("miniatures")
+
+
+@needs("jax", "optax")
+def test_a_transformation_is_judged_by_what_it_computes():
+    mine = classes("jax")
+    for ball in (mine.heavy_ball, mine.bare_ball):
+        assert judged(for_optax(ball, "momentum"), "momentum").verdict == "conforms"
+    assert judged(for_optax(mine.averaging_ball, "momentum"), "momentum").verdict in ("dialect", "diverges")
+
+
+@needs("jax", "optax")
+def test_a_value_that_a_function_refuses_is_not_tried():
+    mine = classes("jax")
+    ball, descent = for_optax(mine.picky_ball, "momentum"), for_jax(mine.picky_descent, momentum={})
+    asked = {"momentum": 0.0, "use_nesterov": True}
+    assert ball.unsupported("momentum", asked, "float32") == "picky_ball refuses it: nesterov needs a momentum"
+    assert descent.unsupported("momentum", asked, "float32") == "picky_descent refuses it: mass must not be 0"
+    assert judged(ball, "momentum").verdict == "conforms"
+
+
+@needs("jax", "optax")
+def test_a_function_that_cannot_be_compiled_is_judged_eagerly_and_says_why():
+    target = for_optax(classes("jax").untraceable_sgd, "momentum")
+    assert [engine.engine for engine in target.engines()] == ["eager"]
+    assert "TracerBoolConversionError" in target.not_run()["jit"]
+
+
+@needs("jax")
+def test_a_triple_is_judged_by_what_it_computes():
+    mine = classes("jax")
+    assert judged(for_jax(mine.descent, momentum={}), "momentum").verdict == "conforms"
+    assert judged(for_jax(mine.damped, momentum={}), "momentum").verdict in ("dialect", "diverges")
+
+
+@needs("jax")
+def test_a_triple_that_compiles_is_traced_once_for_a_shape_and_a_rate():
+    """Made anew in each step, it was compiled eight thousand times for eighty cases, in more than five minutes."""
+    mine = classes("jax")
+    parameters = [np.ones(3, np.float32), np.ones(2, np.float32)]
+    run = for_jax(mine.compiled_descent, momentum={}).start("momentum", {"momentum": 0.5}, parameters)
+    mine.TRACED.clear()
+    for rate in (0.1, 0.1, 0.2, 0.1):
+        run.step(parameters, rate)
+    assert mine.TRACED == [(3,), (2,), (3,), (2,)]
