@@ -20,6 +20,7 @@ from optimetry.conformance.commands.arguments import (
     add_dtypes,
     add_optimizers,
     add_time_limit,
+    named_path,
     rules_in,
     seconds,
     whole,
@@ -75,7 +76,9 @@ def add_accuracy_command(commands: Any) -> None:
         "--steps", default=str(STEPS[-1]), metavar="N", help=f"length of a run, at most {STEPS[-1]} (default)"
     )
     add_time_limit(parser, "a hundred steps of the target may take")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="add to DIR/results.jsonl, and write tables there")
+    parser.add_argument(
+        "--out", type=named_path, metavar="DIR", help="add to DIR/results.jsonl, and write tables there"
+    )
     parser.add_argument(
         "--resume", action="store_true", help="do not measure again what DIR/results.jsonl has of as many steps"
     )

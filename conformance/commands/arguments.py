@@ -7,6 +7,7 @@ import math
 import os
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 
 from optimetry.conformance.cases.effort import EFFORTS, Effort
 from optimetry.conformance.numerics.formats import FORMATS as DTYPES
@@ -44,6 +45,17 @@ def seed_of(text: str, option: str = "--seed") -> int:
         UsageError: the text is neither.
     """
     return secrets.randbelow(2**32) if text == "random" else whole(option, text, 0, "or `random`")
+
+
+def named_path(text: str) -> Path:
+    """Parse a path; an empty text, as of a variable that is not set, would be the present folder.
+
+    Raises:
+        ArgumentTypeError: the text is empty.
+    """
+    if not text:
+        raise argparse.ArgumentTypeError("must not be empty")
+    return Path(text)
 
 
 def seconds(option: str, text: str) -> float:

@@ -5,13 +5,20 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from tabulate import tabulate
 from tqdm import tqdm
 
-from optimetry.conformance.commands.arguments import add_book, add_dtypes, add_optimizers, rules_in, seconds, whole
+from optimetry.conformance.commands.arguments import (
+    add_book,
+    add_dtypes,
+    add_optimizers,
+    named_path,
+    rules_in,
+    seconds,
+    whole,
+)
 from optimetry.conformance.commands.held import held
 from optimetry.conformance.commands.results_folder import checked_folder, writing
 from optimetry.conformance.numerics.formats import FORMATS
@@ -70,7 +77,7 @@ def add_bench(commands: Any) -> None:
     )
     parser.add_argument(
         "--out",
-        type=Path,
+        type=named_path,
         metavar="DIR",
         help="add to DIR/results.jsonl, the results of the first TARGET: a line for each row, with every digit",
     )

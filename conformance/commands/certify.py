@@ -6,7 +6,6 @@ import argparse
 import time
 from contextlib import closing
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from optimetry.conformance.cases.effort import EFFORTS
@@ -20,6 +19,7 @@ from optimetry.conformance.commands.arguments import (
     add_time_limit,
     add_workers,
     is_elementwise,
+    named_path,
     rules_in,
     seconds,
     seed_of,
@@ -73,7 +73,9 @@ def add_certify(commands: Any) -> None:
     add_seed(parser, "the drawn states and of the share")
     add_workers(parser)
     add_time_limit(parser, "the target may take for a block")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="add to DIR/results.jsonl, and write tables there")
+    parser.add_argument(
+        "--out", type=named_path, metavar="DIR", help="add to DIR/results.jsonl, and write tables there"
+    )
     parser.set_defaults(command=certify_command, again="")
 
 

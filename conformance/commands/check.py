@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from optimetry.conformance.cases.effort import EFFORTS, EXHAUSTIVE
@@ -21,6 +20,7 @@ from optimetry.conformance.commands.arguments import (
     add_time_limit,
     add_workers,
     effort_of,
+    named_path,
     search_of,
     seconds,
     seed_of,
@@ -79,7 +79,9 @@ def add_check(commands: Any) -> None:
         "rules in float16 and bfloat16",
     )
     add_seed(check)
-    check.add_argument("--out", type=Path, metavar="DIR", help="write results.jsonl, tables and counterexamples to DIR")
+    check.add_argument(
+        "--out", type=named_path, metavar="DIR", help="write results.jsonl, tables and counterexamples to DIR"
+    )
     check.add_argument(
         "--resume",
         action="store_true",
@@ -87,7 +89,7 @@ def add_check(commands: Any) -> None:
     )
     add_workers(check)
     check.add_argument(
-        "--expect", type=Path, metavar="LEDGER", help="expected verdicts: `optimizer dtype verdict[:name] reason`"
+        "--expect", type=named_path, metavar="LEDGER", help="expected verdicts: `optimizer dtype verdict[:name] reason`"
     )
     add_time_limit(check)
     add_search(check)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+from optimetry.conformance.commands.arguments import named_path
 from optimetry.conformance.commands.ledger import UNSUPPORTED, Balance, outcome_of
 from optimetry.conformance.commands.results_folder import checked_folder, write
 from optimetry.conformance.subjects.wrappers import WRAPPERS
@@ -45,7 +46,7 @@ class Reporting:
             if self.github:
                 print(*annotated(balance, ledger), sep="\n")
                 if SUMMARY in os.environ:
-                    with Path(os.environ[SUMMARY]).open("a", encoding="utf-8") as file:
+                    with Path(os.environ[SUMMARY]).open("a", encoding="utf-8", errors="backslashreplace") as file:
                         file.write(summary(results, balance))
         except OSError as error:
             raise UsageError(f"{error.filename}: {error.strerror or error}") from error
@@ -54,7 +55,7 @@ class Reporting:
 def add_reporting(parser: argparse.ArgumentParser) -> None:
     """Add the options to a command."""
     group = parser.add_argument_group("continuous integration")
-    group.add_argument("--junit", type=Path, metavar="FILE", help="write the verdicts as JUnit XML")
+    group.add_argument("--junit", type=named_path, metavar="FILE", help="write the verdicts as JUnit XML")
     group.add_argument(
         "--github", action="store_true", help="print annotations, and append to the summary of the job on GitHub"
     )

@@ -52,7 +52,7 @@ def _locked(folder: Path) -> IO[str]:
     while True:
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            file = path.open("a+", encoding="utf-8")
+            file = path.open("a+", encoding="utf-8", errors="backslashreplace")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

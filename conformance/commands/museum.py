@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
-from optimetry.conformance.commands.arguments import add_effort, add_search, add_workers
+from optimetry.conformance.commands.arguments import add_effort, add_search, add_workers, named_path
 
 EXAMPLES = """\
 examples:
@@ -30,7 +29,9 @@ def add_museum(commands: Any) -> None:
     parser.add_argument("--case", action="append", metavar="ID", help="one of them; can be repeated (default: all)")
     add_effort(parser, "quick")
     add_workers(parser)
-    parser.add_argument("--out", type=Path, metavar="DIR", help="write museum.md, museum.svg and museum.jsonl to DIR")
+    parser.add_argument(
+        "--out", type=named_path, metavar="DIR", help="write museum.md, museum.svg and museum.jsonl to DIR"
+    )
     add_search(parser)
     parser.set_defaults(command=museum_command)
 

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from optimetry.conformance.commands.arguments import add_format
+from optimetry.conformance.commands.arguments import add_format, named_path
 from optimetry.conformance.commands.results_folder import checked_folder, write, write_tables, writing
 from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.conformance.subjects.wrappers import WRAPPERS
@@ -46,13 +46,20 @@ def add_report(commands: Any) -> None:
         "one with the verdicts on the same version of a target.",
         epilog=EXAMPLES,
     )
-    report.add_argument("results", type=Path, nargs="+", metavar="RESULTS", help="results.jsonl, or its folder")
-    report.add_argument("--out", type=Path, metavar="DIR", help="write tables, and the matrix as matrix.md, to DIR")
-    report.add_argument("--site", type=Path, metavar="DIR", help="write a static site to DIR: open its index.html")
+    report.add_argument("results", type=named_path, nargs="+", metavar="RESULTS", help="results.jsonl, or its folder")
     report.add_argument(
-        "--findings", type=Path, metavar="FILE", help="for --site: a page in Markdown; each of its sections gets a page"
+        "--out", type=named_path, metavar="DIR", help="write tables, and the matrix as matrix.md, to DIR"
     )
-    report.add_argument("--badges", type=Path, metavar="DIR", help="write a badge for each rule and dtype to DIR")
+    report.add_argument(
+        "--site", type=named_path, metavar="DIR", help="write a static site to DIR: open its index.html"
+    )
+    report.add_argument(
+        "--findings",
+        type=named_path,
+        metavar="FILE",
+        help="for --site: a page in Markdown; each of its sections gets a page",
+    )
+    report.add_argument("--badges", type=named_path, metavar="DIR", help="write a badge for each rule and dtype to DIR")
     add_format(report)
     report.set_defaults(command=report_command)
 

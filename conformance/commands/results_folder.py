@@ -45,7 +45,7 @@ class ResultsFolder:
         if file is not None and verdict.counterexample is not None:
             file.parent.mkdir(exist_ok=True)
             text = verdict.counterexample.get("script") or verdict.counterexample["case"]
-            file.write_text(text.rstrip("\n") + "\n", encoding="utf-8", newline="\n")
+            file.write_text(text.rstrip("\n") + "\n", encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def write_tables(folder: Path, results: Iterable[Results]) -> list[str]:
@@ -78,7 +78,7 @@ def write(file: Path, text: str, option: str = "--out") -> None:
     """
     with writing(file.parent, option):
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8", newline="\n")
+        file.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from zipfile import ZipFile, ZipInfo
 from tqdm import tqdm
 
 from optimetry.conformance import judging
-from optimetry.conformance.commands.arguments import add_book, add_dtypes, add_optimizers, rules_in
+from optimetry.conformance.commands.arguments import add_book, add_dtypes, add_optimizers, named_path, rules_in
 from optimetry.conformance.commands.results_folder import checked_folder, write, writing
 from optimetry.conformance.judging.vectors import DTYPES, document, text_of
 from optimetry.conformance.numerics.formats import FORMATS
@@ -46,8 +46,10 @@ def add_vectors(commands: Any) -> None:
         epilog=EXAMPLES,
     )
     place = parser.add_mutually_exclusive_group(required=True)
-    place.add_argument("--out", type=Path, metavar="DIR", help="write BOOK/RULE-DTYPE.json to DIR")
-    place.add_argument("--archive", type=Path, metavar="FILE", help="write them and their schema to a ZIP archive")
+    place.add_argument("--out", type=named_path, metavar="DIR", help="write BOOK/RULE-DTYPE.json to DIR")
+    place.add_argument(
+        "--archive", type=named_path, metavar="FILE", help="write them and their schema to a ZIP archive"
+    )
     add_book(parser)
     add_optimizers(parser)
     add_dtypes(parser, DTYPES, " (default: both)")

@@ -10,8 +10,9 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
@@ -159,15 +160,28 @@ def new_processes() -> BaseContext:
 
 @contextmanager
 def inherited() -> Iterator[None]:
-    """Set what a process started inside the block inherits: few threads, and Ctrl-C handled by the parent alone."""
+    """Set what a process started inside the block inherits: few threads, and Ctrl-C handled by the parent alone.
+
+    What is typed meanwhile ends the run behind the block.
+    """
     added = [name for name in SINGLE_THREADED if name not in os.environ]
     os.environ.update(dict.fromkeys(added, "1"))
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if in_main_thread else None
+    try:
+        with _interrupts_held() if threading.current_thread() is threading.main_thread() else nullcontext():
+            yield
+    finally:
+        for name in added:
+            os.environ.pop(name, None)
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold back Ctrl-C until the block ends; a process started inside it ignores it."""
+    resource_tracker.ensure_running()  # which lets it through, once it has started
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
     finally:
-        if in_main_thread:
-            signal.signal(signal.SIGINT, before)
-        for name in added:
-            del os.environ[name]
+        signal.signal(signal.SIGINT, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)

@@ -55,7 +55,7 @@ def build(results: Sequence[Results], folder: Path, findings_page: str = "") -> 
     for name, text in texts.items():
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8", newline="\n")
+        file.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
     return [folder / name for name in texts]
 
 

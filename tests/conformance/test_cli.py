@@ -10,6 +10,7 @@ import pytest
 from optimetry.conformance.commands.checking import diagnosing
 from optimetry.conformance.commands.cli import COMMANDS, parser, split
 from optimetry.conformance.commands.launching import launch_of
+from optimetry.conformance.commands.results_folder import write
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.loading import builtin_names
 from optimetry.reports.results import read
@@ -218,6 +219,7 @@ def test_an_unexpected_pass_is_status_1(optimetry, tmp_path):
         (("check", "numpy", "--time-limit", "nan"), "--time-limit = 'nan', must be a number of seconds above 0"),
         (("check", "numpy", "--time-limit", "0"), "--time-limit = '0'"),
         (("check", "numpy", "--expect", "absent.txt"), "absent.txt: No such file"),
+        (("check", "numpy", "--junit", ""), "argument --junit: must not be empty (try `optimetry check --help`)"),
         (
             ("check",),
             "no TARGET, must be a built-in name (`optimetry targets`), or module:object; everything behind `--`",
@@ -267,6 +269,11 @@ def test_out_that_cannot_be_written_is_refused(refused, tmp_path):
         folder = tmp_path / "locked" / "out"
         folder.parent.mkdir(mode=0o500)
     assert f"--out {folder}: " in refused("check", "miniatures:Correct", *QUICK, "--out", folder)
+
+
+def test_what_a_target_says_that_is_no_text_is_written_as_an_escape(tmp_path):
+    write(tmp_path / "table.md", "raised \udce9")
+    assert (tmp_path / "table.md").read_text() == r"raised \udce9"
 
 
 def test_a_bad_ledger_is_refused_with_its_line(refused, tmp_path):

@@ -70,3 +70,13 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path):
     (tmp_path / FILE).mkdir()
     with pytest.raises(UsageError, match="cannot be written: Is a directory"), held(tmp_path):
         pass
+
+
+def test_a_command_that_is_no_text_holds_a_folder_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["optimetry", "check", "numpy", "--out", "\udce9"])  # the byte 0xe9 alone
+    with (
+        held(tmp_path),
+        pytest.raises(UsageError, match=r"in use by process .*: optimetry check numpy --out '\\udce9'"),
+    ):
+        with held(tmp_path):
+            pass

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 
@@ -10,6 +12,7 @@ import pytest
 
 from optimetry.conformance.commands.progress import ending_searches, progress_bar
 from optimetry.conformance.commands.terminal import filled, shown, terminal_width
+from optimetry.conformance.commands.worker import inherited
 
 TABLE = """\
 optimizer  verdict   reason
@@ -75,3 +78,26 @@ def test_the_first_ctrl_c_ends_searches_and_the_next_one_the_command() -> None:
         signal.raise_signal(signal.SIGINT)
     assert not interrupted()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_ctrl_c_while_a_process_starts_ends_the_command_behind_it() -> None:
+    """It was lost, and the run went on: a worker takes most of a second to start."""
+    child = "import signal; print(signal.getsignal(signal.SIGINT).name)"
+
+    def started() -> None:
+        with inherited():
+            os.kill(os.getpid(), signal.SIGINT)
+            begun.append(
+                subprocess.run([sys.executable, "-c", child], check=True, capture_output=True, text=True).stdout
+            )
+            begun.append(os.environ["OMP_NUM_THREADS"])
+
+    begun: list[str] = []
+    threads = os.environ.get("OMP_NUM_THREADS")
+    with pytest.raises(KeyboardInterrupt):
+        started()
+    assert begun == ["SIG_IGN\n", threads or "1"]
+    assert os.environ.get("OMP_NUM_THREADS") == threads
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())

@@ -24,6 +24,7 @@ from optimetry.conformance.commands.arguments import (
     add_time_limit,
     default_workers,
     effort_of,
+    named_path,
     seconds,
     seed_of,
     whole,
@@ -111,7 +112,7 @@ def add_campaign(commands: Any) -> None:
     workers = default_workers()
     parser.add_argument("-n", metavar="WORKERS", help=f"number of workers on this machine (default {workers})")
     add_time_limit(parser)
-    parser.add_argument("--out", type=Path, metavar="DIR", help="where results are kept; must be given")
+    parser.add_argument("--out", type=named_path, metavar="DIR", help="where results are kept; must be given")
     parser.set_defaults(command=campaign_command, again="", workers=workers)
 
 
