@@ -77,6 +77,6 @@ def test_a_command_that_is_no_text_holds_a_folder_all_the_same(tmp_path, monkeyp
     with (
         held(tmp_path),
         pytest.raises(UsageError, match=r"in use by process .*: optimetry check numpy --out '\\udce9'"),
+        held(tmp_path),
     ):
-        with held(tmp_path):
-            pass
+        pass
