@@ -164,6 +164,7 @@ def work(task: Task, pipe: Connection, environment: Mapping[str, str]) -> None:
         pipe: to the parent.
         environment: the parent's variables; what a worker is forked from has those of an earlier moment.
     """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and ends this process
     os.environ.clear()
     os.environ.update(environment)
     os.dup2(2, 1)  # what a target prints is not part of our output,

@@ -176,12 +176,13 @@ def inherited() -> Iterator[None]:
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Hold back Ctrl-C until the block ends; a process started inside it ignores it."""
+    """Hold back Ctrl-C from this thread until the block ends, and for ever from a process that is started inside it.
+
+    Were it ignored instead, which is inherited as well, what is typed meanwhile would be lost.
+    """
     resource_tracker.ensure_running()  # which lets it through, once it has started
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
