@@ -110,7 +110,7 @@ class Verdict:
         dialect: the name of that rule, for the outcome ``dialect`` alone.
         law: the name of the law that is broken, where that is the reason or follows from it.
         share: the error ratio: the largest difference from the documented rule divided by the rounding-error bound; at
-            most 1 where the target computes the rule, finite, None where nothing was compared. Where subnormals are
+            most 2 where the target computes the rule, finite, None where nothing was compared. Where subnormals are
             flushed, the bound allows for that.
         ulp: the largest difference in units in the last place, None where nothing was compared.
         vacuous: the share of elements, 0 to 1, whose bound is not finite, so that nothing can be said of them.
@@ -239,7 +239,7 @@ def file_of(path: Path) -> Path:
     return path / "results.jsonl" if path.is_dir() else path
 
 
-def read(path: Path, *, unfinished: bool = False) -> Results:
+def read(path: Path | str, *, unfinished: bool = False) -> Results:
     """Read a results file.
 
     Args:
@@ -249,7 +249,7 @@ def read(path: Path, *, unfinished: bool = False) -> Results:
     Raises:
         ResultsError: with the path, the line where there is one, and what is wrong with it.
     """
-    lines = _lines(path)
+    lines = _lines(path := Path(path))
     if unfinished and not lines[-1].endswith("\n"):
         lines.pop()
     header_fields = _header(path, lines[0])

@@ -26,15 +26,23 @@ OPTIMIZER_HELP = "a rule or a wrapper that `optimetry rules` lists, such as adam
 ELEMENTWISE = "a rule that treats elements one by one"
 
 
+LONGEST = 1e6
+"""The most seconds that an option may give, eleven days: the system's timers end not much later."""
+
+MOST_DIGITS = 19
+"""The most digits of a whole number, which is below 2^64 then."""
+
+
 def whole(option: str, text: str, lowest: int, alternative: str = "") -> int:
     """Parse a whole number of at least ``lowest``.
 
     Raises:
         UsageError: the text is no such number; names the option and what is allowed, ``alternative`` included.
     """
-    if not (text.isascii() and text.isdigit() and int(text) >= lowest):
+    if not (text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS and int(text) >= lowest):
         also = f" {alternative}" if alternative else ""
-        raise UsageError(f"{option} = {text!r}, must be a whole number of at least {lowest}{also}")
+        most = f" and at most {MOST_DIGITS} digits" if text.isdigit() and len(text) > MOST_DIGITS else ""
+        raise UsageError(f"{option} = {text!r}, must be a whole number of at least {lowest}{most}{also}")
     return int(text)
 
 
@@ -59,7 +67,7 @@ def named_path(text: str) -> Path:
 
 
 def seconds(option: str, text: str) -> float:
-    """Parse a number of seconds above 0.
+    """Parse a number of seconds above 0 and up to `LONGEST`.
 
     Raises:
         UsageError: the text is no such number.
@@ -67,6 +75,8 @@ def seconds(option: str, text: str) -> float:
     number = _number(text)
     if not number > 0:
         raise UsageError(f"{option} = {text!r}, must be a number of seconds above 0")
+    if number > LONGEST:
+        raise UsageError(f"{option} = {text!r}, must be a number of seconds of at most {LONGEST:,.0f}")
     return number
 
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from optimetry.conformance.commands.ci import annotation
 from optimetry.conformance.subjects.names import not_among
-from optimetry.reference.errors import OptimetryError, UsageError
+from optimetry.reference.errors import OptimetryError, TargetError, UsageError
 from optimetry.reports.results import ResultsError
 
 EXAMPLES = """\
@@ -92,12 +92,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise UsageError(not_among("command", own[0], COMMANDS))
         options = parser(own[0] if own and own[0] in COMMANDS else None).parse_args(own)
         options.program = program
-        status: int = options.command(options)
+        status = _status(options)
         sys.stdout.flush()
     except (OptimetryError, ResultsError) as error:
         if options is not None and getattr(options, "github", False):
             print(annotation(str(error), title="optimetry"))
         print(f"optimetry: error: {error}", file=sys.stderr)
+        return 2
+    except MemoryError as error:
+        print(f"optimetry: error: not enough memory{f': {error}' if str(error) else ''}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"optimetry: interrupted{_what_goes_on(options)}", file=sys.stderr)
@@ -112,6 +115,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             traceback.print_exc()
         return 2
+    return status
+
+
+def _status(options: argparse.Namespace) -> int:
+    """Run a command.
+
+    Raises:
+        TargetError: a target that runs in this process ends it, by whatever status.
+    """
+    try:
+        status: int = options.command(options)
+    except SystemExit as error:
+        raise TargetError(f"the target ended the process: SystemExit({error.code!r})") from error
     return status
 
 

@@ -70,7 +70,9 @@ def add_target(parser: argparse.ArgumentParser) -> None:
         "--beside", action="store_true", help="run TARGET in the process of the judge, as a debugger needs it"
     )
     parser.add_argument(
-        "--python", metavar="PYTHON", help="run TARGET under this interpreter, which needs NumPy and no optimetry"
+        "--python",
+        metavar="PYTHON",
+        help="run TARGET under this interpreter: an adapter needs NumPy there, a class with --as optimetry",
     )
     parser.add_argument(
         "--memory-limit", metavar="SIZE", help="memory that a process of its own may hold, such as 512M or 8G"

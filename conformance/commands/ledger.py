@@ -131,7 +131,7 @@ def read(path: Path, optimizers: Sequence[str], dtypes: Sequence[str]) -> Ledger
         LedgerError: with the path, the line and what is wrong with it.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise LedgerError(f"ledger {path}: {getattr(error, 'strerror', None) or 'not text in UTF-8'}") from None
     entries: list[Entry] = []

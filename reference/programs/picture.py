@@ -22,7 +22,7 @@ def graph(program: Program) -> Any:
     try:
         import graphviz
     except ModuleNotFoundError:
-        raise UsageError("a picture needs the package graphviz: pip install 'optimetry[picture]'") from None
+        raise UsageError("a picture needs the package graphviz: pip install -e 'path/to/optimetry[picture]'") from None
     picture = graphviz.Digraph("program", node_attr={"fontname": "sans-serif", "fontsize": "10"})
     used = {v.name for operator in program.operators for v in (*operator.inputs, *operator.outputs)}
     for variable in program.variables.values():

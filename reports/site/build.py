@@ -66,7 +66,7 @@ def _environment() -> Any:
         import markdown_it  # noqa: F401
         import matplotlib as mpl  # noqa: F401
     except ImportError as error:
-        raise ResultsError(f"--site needs {error.name}: pip install 'optimetry[site]'") from error
+        raise ResultsError(f"--site needs {error.name}: pip install -e 'path/to/optimetry[site]'") from error
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda name: _ours("templates", name).read_text("utf-8")),
         autoescape=True,

@@ -76,6 +76,11 @@ class Exits(Misbehaving):
         os._exit(7)
 
 
+class Leaves(Misbehaving):
+    def misbehave(self, grads, parameters):
+        raise SystemExit(0)
+
+
 class Crashes(Misbehaving):
     def misbehave(self, grads, parameters):
         os.kill(os.getpid(), signal.SIGSEGV)

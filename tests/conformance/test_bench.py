@@ -50,6 +50,15 @@ def test_a_framework_steps_in_place(optimetry):
     assert "torch fused" in out
 
 
+@pytest.mark.parametrize(
+    ("name", "says"), [("WrongShape", "returned parameter 0 as "), ("Leaves", "raised SystemExit: 0")]
+)
+def test_what_breaks_the_protocol_or_ends_the_process_is_not_timed(optimetry, name, says):
+    status, out, err = optimetry("bench", f"miniatures:{name}", *QUICK)
+    assert (status, out) == (2, "")
+    assert says in err
+
+
 def test_what_is_not_offered_is_no_row(optimetry, monkeypatch):
     monkeypatch.setattr("miniatures.TwoEngines.unsupported", lambda *asked: "not yet")
     status, out, _ = optimetry("bench", "miniatures:TwoEngines", *QUICK)

@@ -209,7 +209,7 @@ def test_wrong_usage_is_told_before_anything_is_written(options, message, tmp_pa
 def test_without_dask_the_extra_is_named(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert cli.main(["campaign", "numpy", "--scheduler", "local", "--out", str(tmp_path)]) == 2
-    assert 'pip install "optimetry[cluster]"; or use --scheduler none' in capsys.readouterr().err
+    assert "pip install -e 'path/to/optimetry[cluster]'; or use --scheduler none" in capsys.readouterr().err
 
 
 def test_a_scheduler_that_does_not_answer_is_named(tmp_path, capsys):

@@ -263,7 +263,10 @@ def test_what_wrong_functions_make_is_said(spec, rule, expected):
         (("check", "numpy:x.Y", "--as", "sgd", "--with", "a"), "--with a: must be ARGUMENT=HYPERPARAMETER"),
         (("check", "numpy:x.Y", "--as", "sgd", "--optimizer", "adam"), "--optimizer adam: must be left out"),
         (("check", "--as", "sgd", "--", "true"), "--as sgd: is for TARGET"),
-        (("check", "numpy:mine.MyAdam"), "one optimizer of yours needs the rule that it stands for: --as, in pytest"),
+        (
+            ("check", "numpy:mine.MyAdam"),
+            "one optimizer of yours needs the rule that it stands for: --as",
+        ),
         (("check", "nunpy:x.Y", "--as", "sgd"), "error: target nunpy:x.Y: with --as, must be FRAMEWORK:module.Name"),
         (("diagnose", "numpy"), "no --optimizer"),
     ],

@@ -81,7 +81,7 @@ def test_a_picture_without_its_package_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "graphviz", None)
     with pytest.raises(UsageError) as caught:
         picture.graph(default_main_program())
-    assert str(caught.value) == "a picture needs the package graphviz: pip install 'optimetry[picture]'"
+    assert str(caught.value) == "a picture needs the package graphviz: pip install -e 'path/to/optimetry[picture]'"
 
 
 def test_a_graph_has_every_edge():

@@ -50,7 +50,8 @@ class Cluster:
             import distributed
         except ImportError:
             raise UsageError(
-                f'--scheduler {scheduler}: needs Dask: pip install "optimetry[cluster]"; or use --scheduler none'
+                f"--scheduler {scheduler}: needs Dask: pip install -e 'path/to/optimetry[cluster]'; "
+                "or use --scheduler none"
             ) from None
         self._distributed = distributed
         self._task = task

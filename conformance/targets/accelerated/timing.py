@@ -15,7 +15,9 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.loading import load_target
 from optimetry.conformance.targets.peers import TimedStep, names, steps_of
-from optimetry.conformance.targets.protocol import Hyper, reason_unsupported
+from optimetry.conformance.targets.protocol import Hyper, Target, reason_unsupported
+from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.reference.errors import TargetError, TargetFault
 from optimetry.reference.rule import rule_named
 from optimetry.reports.speed import TOUCH, Speed
 
@@ -50,7 +52,11 @@ class Timed:
     def steps(
         self, rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
     ) -> Iterator[tuple[str, TimedStep]]:
-        """Yield a step of each of its engines that offers a rule; arguments are those of `peers`."""
+        """Yield a step of each of its engines that offers a rule; arguments are those of `peers`.
+
+        Raises:
+            TargetError: a step breaks the protocol, or hangs.
+        """
         yield from (steps_of(self.spec) if self.in_place else self._as_judged)(rule, hyper, parameters, grads, lr)
 
     def _as_judged(
@@ -60,9 +66,17 @@ class Timed:
         for engine in engines_of(self.target):
             can = limits_of(engine, rule).offered(case)
             if reason_unsupported(engine, can) is None:
+                self._hold_protocol(engine, can)
                 run = engine.start(rule, can.hyper, [array.copy() for array in parameters])
                 name = f"{self.target.name} {engine_name(engine)}".removesuffix(" default")
                 yield name, partial(run.step, [grad.copy() for grad in grads], lr)
+
+    def _hold_protocol(self, engine: Target, case: Case) -> None:
+        """Run one step: what breaks the protocol, or hangs, is not timed."""
+        try:
+            trajectory(engine, case, Guard())
+        except TargetFault as fault:
+            raise TargetError(f"target {self.spec}: {fault}") from fault
 
 
 def has_kernel(rule: str) -> bool:
