@@ -28,6 +28,12 @@ SHAPE = (3, 4)
 LARGE_RATE, SMALL_RATE, COUNT = 4.0, 1e-9, 17
 """A learning rate above all that are drawn, one below them, and a count above them."""
 
+SLOWLY = 0.99
+"""By how much a learning rate falls in each step of a schedule whose single steps are small."""
+
+STEEPER = 4
+"""How many times a negative default, such as a power, is multiplied."""
+
 CLOSER = 16
 """How many times closer to 1 than its default a momentum or a decay rate is, where it is closer than any drawn."""
 
@@ -79,6 +85,7 @@ def _of_rule(subject: Subject, dtype: str) -> Iterator[Case]:
     usual = (rate,) * STEPS
     yield from case((rate, 0.0) * (STEPS // 2))  # the first is the first size of a step in Rprop
     yield from case((LARGE_RATE,) * STEPS)
+    yield from case(tuple(rate * SLOWLY**step for step in range(MANY_STEPS)), start=NEAR)
     small = float(form.smallest_normal) ** 0.25  # beside which an epsilon shows, and whose square has all digits
     for number in may_be_zero(subject):
         scales = dict.fromkeys((small, GUARDED)) if number.name in EPSILON_NAMES else (1.0,)
@@ -89,7 +96,11 @@ def _of_rule(subject: Subject, dtype: str) -> Iterator[Case]:
     if closer != hyper:
         yield from case((rate,) * MANY_STEPS, start=NEAR, **closer)
     zero = {number.name: 0.0 for number in may_be_zero(subject)}
-    yield from case((SMALL_RATE,) * STEPS, start=SMALL_RATE, **zero)
+    yield from case(tuple(SMALL_RATE / 2**step for step in range(STEPS)), start=SMALL_RATE, **zero)
+    negative = {number.name: hyper[number.name] for number in subject.hyperparameters() if number.kind is float}
+    steeper = {name: STEEPER * value for name, value in negative.items() if value < 0}
+    if steeper:
+        yield from case(usual, start=NEAR, **steeper)
     for number in subject.hyperparameters():
         if number.kind is int:
             yield from case((rate,) * MANY_STEPS, start=NEAR, **{number.name: COUNT})
@@ -120,4 +131,7 @@ def _of_wrapper(subject: Subject, dtype: str) -> Iterator[Case]:
         with suppress(HyperparameterError):
             subject.of(hyper)
             yield first.replace(hyper=hyper)
+    if "min" in first.hyper:  # both ends above 0, so that what is clipped may change its sign
+        largest = abs(first.hyper["max"])
+        yield first.replace(hyper={**first.hyper, "min": largest / 2, "max": largest})
     yield first.replace(parameters=tuple(np.asarray(param * param.dtype.type(TINY)) for param in first.parameters))

@@ -124,6 +124,43 @@ def test_a_number_of_0_shows_beside_a_small_rate() -> None:
     assert case.learning_rates[0] == SMALL_RATE
 
 
+def test_a_power_below_its_default_is_no_limit_of_it() -> None:
+    (case,) = refuted("ftrl", lambda hyper: {**hyper, "lr_power": max(hyper["lr_power"], -1.0)})
+    assert case.hyper["lr_power"] == -2
+
+
+@pytest.mark.parametrize("tolerance", [{"rtol": 0.1, "atol": 0.0}, {"atol": 1e-8}])
+def test_a_learning_rate_that_changes_by_little_is_another(tolerance: dict[str, float]) -> None:
+    class Lazy:
+        def __init__(self, rule: Any, parameters: Any) -> None:
+            self.run, self.rate = run_of(rule, parameters), np.inf
+
+        def step(self, grads: list[Any], rate: float) -> Any:
+            self.rate = self.rate if np.isclose(rate, self.rate, **tolerance) else rate
+            return self.run.step(grads, self.rate)
+
+    begin: Any = Lazy
+    contradicting = [
+        case for case in rare_cases(SUBJECTS["sgd"], "float32") if contradicts(Instead(begin, "sgd"), case)
+    ]
+    assert contradicting
+    assert all(len(set(case.learning_rates)) == len(case.learning_rates) for case in contradicting)
+
+
+def test_ends_of_one_sign_are_no_absolute_ends() -> None:
+    class Absolute:
+        def __init__(self, clip: Any, parameters: Any) -> None:
+            self.most = max(clip.max, -clip.min)
+
+        def transform(self, grads: list[Any]) -> list[Any]:
+            return [np.clip(grad, grad.dtype.type(-self.most), grad.dtype.type(self.most)) for grad in grads]
+
+    cases = rare_cases(SUBJECTS["clip_by_value"], "float32")
+    (case,) = (case for case in cases if case.hyper["min"] > 0)
+    begin: Any = Absolute
+    assert contradicts(Instead(begin, "clip_by_value"), case)
+
+
 def test_a_sign_is_told_from_one_with_a_dead_zone() -> None:
     class DeadZone:
         def __init__(self, decay: Any, parameters: Any) -> None:
