@@ -26,7 +26,7 @@ OPTIMIZER_HELP = "a rule or a wrapper that `optimetry rules` lists, such as adam
 ELEMENTWISE = "a rule that treats elements one by one"
 
 
-LONGEST = 1e6
+MOST_SECONDS = 1e6
 """The most seconds that an option may give, eleven days: the system's timers end not much later."""
 
 MOST_DIGITS = 19
@@ -67,7 +67,7 @@ def named_path(text: str) -> Path:
 
 
 def seconds(option: str, text: str) -> float:
-    """Parse a number of seconds above 0 and up to `LONGEST`.
+    """Parse a number of seconds above 0 and up to `MOST_SECONDS`.
 
     Raises:
         UsageError: the text is no such number.
@@ -75,8 +75,8 @@ def seconds(option: str, text: str) -> float:
     number = _number(text)
     if not number > 0:
         raise UsageError(f"{option} = {text!r}, must be a number of seconds above 0")
-    if number > LONGEST:
-        raise UsageError(f"{option} = {text!r}, must be a number of seconds of at most {LONGEST:,.0f}")
+    if number > MOST_SECONDS:
+        raise UsageError(f"{option} = {text!r}, must be a number of seconds of at most {MOST_SECONDS:,.0f}")
     return number
 
 

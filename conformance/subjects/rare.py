@@ -97,8 +97,8 @@ def _of_rule(subject: Subject, dtype: str) -> Iterator[Case]:
         yield from case((rate,) * MANY_STEPS, start=NEAR, **closer)
     zero = {number.name: 0.0 for number in may_be_zero(subject)}
     yield from case(tuple(SMALL_RATE / 2**step for step in range(STEPS)), start=SMALL_RATE, **zero)
-    negative = {number.name: hyper[number.name] for number in subject.hyperparameters() if number.kind is float}
-    steeper = {name: STEEPER * value for name, value in negative.items() if value < 0}
+    real = [number.name for number in subject.hyperparameters() if number.kind is float]
+    steeper = {name: STEEPER * hyper[name] for name in real if hyper[name] < 0}
     if steeper:
         yield from case(usual, start=NEAR, **steeper)
     for number in subject.hyperparameters():
