@@ -158,9 +158,9 @@ def mutants(session: nox.Session) -> None:
     ``nox -s mutants -- named`` makes the mutants of ``tests/mutation/named.toml`` instead, which once survived.
 
     Folders are those of ``tests/mutation/folders.toml``; all without one. Prints each change that no test notices and
-    the score of each folder, and fails below 95 %. Changes that no test can notice stand in
-    ``tests/mutation/equivalent.toml``, with the reason. A run that was ended goes on where it stopped; changes
-    that were noticed are not run again.
+    the score of each folder, and fails below 95 %, or where a sample proves that the folder is below. Changes that no
+    test can notice stand in ``tests/mutation/equivalent.toml``, with the reason. A run that was ended goes on where it
+    stopped; changes that were noticed are not run again.
     """
     install(session, "test", "mutants")
     workspace = str(Path(session.create_tmp()).resolve())

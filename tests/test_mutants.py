@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from tests.mutation.named import mutants, table
-from tests.mutation.run import Change, equivalents, finish
+from tests.mutation.run import Change, Mutant, Score, at_least, equivalents, finish
 from tests.mutation.workspace import ROOT
 
 NAMED = mutants()
@@ -41,3 +41,30 @@ def test_mutants_that_an_interrupted_run_leaves_are_run_again() -> None:
     assert tried == [*"abcde"]
     with pytest.raises(SystemExit, match="why"):
         finish("ab", lambda names: "why", lambda names: names)
+
+
+@pytest.mark.parametrize(
+    ("survived", "run", "sampled", "too_low"),
+    [
+        (1, 12, True, False),
+        (6, 40, True, False),
+        (7, 40, True, True),
+        (40, 40, True, True),
+        (5, 100, False, False),
+        (6, 100, False, True),
+    ],
+)
+def test_a_sample_fails_only_where_it_proves_that_the_folder_does(
+    survived: int, run: int, sampled: bool, too_low: bool
+) -> None:
+    """One survivor of twelve is 92 %, which 46 % of all samples of a folder with 95 % show or fall below."""
+    change = Change("reports/tables.py", (), ())
+    statuses = ["survived"] * survived + ["killed"] * (run - survived)
+    mutants = tuple(Mutant(str(i), status, change, "") for i, status in enumerate(statuses))
+    assert Score("reports", mutants, 0, (), sampled).too_low == too_low
+
+
+def test_the_chance_of_a_sample_is_that_of_draws() -> None:
+    assert at_least(0, 12, 0.05) == pytest.approx(1)
+    assert at_least(1, 12, 0.05) == pytest.approx(1 - 0.95**12)
+    assert at_least(12, 12, 0.5) == 0.5**12

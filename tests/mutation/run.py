@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 import random
 import resource
 import shutil
@@ -18,6 +19,9 @@ from pathlib import Path
 from tests.mutation.workspace import ROOT, Folder, environment, folders, in_tree, in_workspace, prepare
 
 LEAST = 0.95
+CHANCE = 0.01
+"""A sample fails where one that misses as much has less chance than this in a folder with the least score."""
+
 UNNOTICED = ("survived", "no tests")  # `no tests`: none calls the function
 UNFINISHED = ("not checked",)
 TRIED_AGAIN = (*UNNOTICED, *UNFINISHED, "timeout")  # on a busy machine tests that pass may run out of time
@@ -62,12 +66,21 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Score:
-    """The mutants of a folder that were run, the number of equivalents, and the entries that are stale."""
+    """The mutants of a folder that were run, the number of equivalents, and the entries that are stale.
+
+    Attributes:
+        folder: its name.
+        mutants: all of the folder, or a sample; equivalents are left out.
+        equivalents: how many were left out.
+        stale: entries of the equivalents that fit no mutant.
+        sampled: whether the mutants are a sample.
+    """
 
     folder: str
     mutants: tuple[Mutant, ...]
     equivalents: int
     stale: tuple[str, ...]
+    sampled: bool
 
     @property
     def unnoticed(self) -> list[Mutant]:
@@ -79,10 +92,21 @@ class Score:
         """The share of mutants noticed; one that ran out of time or crashed was noticed."""
         return 1 - len(self.unnoticed) / len(self.mutants) if self.mutants else 1.0
 
+    @property
+    def too_low(self) -> bool:
+        """Whether the share is below `LEAST`: of a sample, whether it proves that the folder's is."""
+        missed, run = len(self.unnoticed), len(self.mutants)
+        return at_least(missed, run, 1 - LEAST) < CHANCE if self.sampled else self.share < LEAST
+
     def __str__(self) -> str:
         counts = Counter(mutant.status for mutant in self.mutants)
         parts = ", ".join(f"{count} {status}" for status, count in counts.most_common())
         return f"{self.folder}: {self.share:.1%} of {len(self.mutants)} ({parts}; {self.equivalents} equivalent)"
+
+
+def at_least(missed: int, run: int, share: float) -> float:
+    """Return the chance that so many or more of those run are missed where a share of all is."""
+    return sum(math.comb(run, k) * share**k * (1 - share) ** (run - k) for k in range(missed, run + 1))
 
 
 def equivalents(file: Path = EQUIVALENT) -> dict[Change, str]:
@@ -132,7 +156,7 @@ def tested(folder: Folder, workspace: Path, sample: int | None, seed: int, fresh
     if pending and all(after[name][1] == "uncollected" for name in pending):
         sys.exit(f"{folder.name}: of {len(pending)} mutants none let pytest collect its tests: the set-up is at fault")
     mutants = tuple(Mutant(name, after[name][1], changes[name], diffs[name]) for name in wanted)
-    return Score(folder.name, mutants, len(names) - len(wanted), outdated)
+    return Score(folder.name, mutants, len(names) - len(wanted), outdated, sampled=len(names) < len(before))
 
 
 def finish(
@@ -213,7 +237,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for entry in score.stale:
             print(f"\nfits no mutant any more, delete it from {EQUIVALENT.name}: {entry}")
     print("\n" + "\n".join(map(str, scores)))
-    return int(any(score.share < LEAST or score.stale for score in scores))
+    return int(any(score.too_low or score.stale for score in scores))
 
 
 if __name__ == "__main__":
