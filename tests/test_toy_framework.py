@@ -57,13 +57,10 @@ OFFERS = {"sgd": Descent(), "momentum": Descent()}
 ''',
     "peer.py": '''"""Steps of the toy."""
 
-from optimetry.conformance.targets.toy.table import OFFERS
 
-
-def steps(rule, hyper, parameters, grads, lr):
-    if rule in OFFERS:
-        run = OFFERS[rule].start(rule, hyper, parameters, "default")
-        yield "toy", lambda: run.step(grads, lr)
+def steps(offer, rule, hyper, parameters, grads, lr):
+    run = offer.start(rule, hyper, parameters, "default")
+    yield "", lambda: run.step(grads, lr)
 ''',
 }
 NAMES = {"toy", *FRAMEWORKS}

@@ -20,10 +20,12 @@ from optimetry.conformance.commands.arguments import (
     whole,
 )
 from optimetry.conformance.commands.held import held
+from optimetry.conformance.commands.launching import OWN, add_own, judged_as, own_of
 from optimetry.conformance.commands.results_folder import checked_folder, writing
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.targets.accelerated.timing import HOST_ENGINES, Timed, has_kernel, timed
+from optimetry.conformance.targets.own_loading import Own
 from optimetry.reference.errors import UsageError
 from optimetry.reports.header import header_of
 from optimetry.reports.keeping import add, check_fits
@@ -35,6 +37,7 @@ examples:
   optimetry bench torch --optimizer adam --size 1e7
   optimetry bench adapter:MyTarget --optimizer sgd --size 1e5 --size 1e7
   optimetry bench torch paddle --book torch --optimizer adamw --tensors 1000 --size 1e4
+  optimetry bench torch:mypackage.MyAdam torch --as torch.adam      a class of yours, beside torch's
 
 touch is a kernel that reads and writes the same memory as ours, with one addition in place of the formula: what memory
 allows. Contenders take turns; figures are medians. Other work on the machine changes them: compare those of one run.
@@ -65,6 +68,7 @@ def add_bench(commands: Any) -> None:
         epilog=EXAMPLES,
     )
     parser.add_argument("targets", nargs="+", metavar="TARGET", help="built-in names, or module:object")
+    add_own(parser)
     add_optimizers(parser)
     add_book(parser, "whose rules are timed")
     add_dtypes(parser, more=" (default float32)")
@@ -86,12 +90,14 @@ def add_bench(commands: Any) -> None:
 
 def bench_command(options: argparse.Namespace) -> int:
     """Run ``optimetry bench``; the status is 1 where a target offers none of the rules."""
-    rules = rules_in(options.book, options.optimizer, has_kernel, "a rule that our backend has a kernel for")
+    owned = _owned(options)
+    asked = judged_as(next(filter(None, owned), None), options.optimizer) or options.optimizer
+    rules = rules_in(options.book, asked, has_kernel, "a rule that our backend has a kernel for")
     dtypes = chosen("dtype", options.dtype or ["float32"], FORMATS)
     sizes = [size_of(text) for text in options.size or ["1e6"]]
     tensors, limit = whole("--tensors", options.tensors, 1), seconds("--seconds", options.seconds)
     folder = checked_folder(options.out)
-    targets = [Timed(spec) for spec in options.targets]
+    targets = [Timed(*each) for each in zip(options.targets, owned, strict=True)]
     jobs = [(rule, dtype, size) for rule in rules for dtype in dtypes for size in sizes]
     names = targets[0].target.name, str(targets[0].target.version)
     header = header_of(*names, dtypes=dtypes, optimizers=rules, seed=0, effort="none")
@@ -114,6 +120,18 @@ def bench_command(options: argparse.Namespace) -> int:
                 add(folder / "results.jsonl", Results(header, speed=rows))
             print(f"\nwritten: {folder / 'results.jsonl'}")
     return 0 if rows else 1
+
+
+def _owned(options: argparse.Namespace) -> list[Own | None]:
+    """Return, for each target, the user's optimizer that it is; None for a whole library, which has no colon.
+
+    Raises:
+        UsageError: there is ``--as`` and no such optimizer, or ``--with`` and no ``--as``.
+    """
+    owned = [own_of(spec, options) if ":" in spec or not options.rule else None for spec in options.targets]
+    if options.rule and not any(owned):
+        raise UsageError(f"--as {options.rule}: must be left out, or a target be an optimizer of yours. {OWN}")
+    return owned
 
 
 def size_of(text: str) -> int:

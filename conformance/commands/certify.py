@@ -82,7 +82,7 @@ def add_certify(commands: Any) -> None:
 def certify_command(options: argparse.Namespace) -> int:
     """Run ``optimetry certify``; the status is 1 where a certificate does not hold, or there is none."""
     launch = launch_of(options)
-    rules = judged_as(launch, options.optimizer) or rules_in(
+    rules = judged_as(launch.own, options.optimizer) or rules_in(
         options.book, options.optimizer, is_elementwise, ELEMENTWISE
     )
     dtypes = chosen("dtype", options.dtype or [DTYPES[0]], DTYPES, elsewhere=FORMATS)

@@ -101,7 +101,7 @@ def add_check(commands: Any) -> None:
 def check_command(options: argparse.Namespace) -> int:
     """Run ``optimetry check``."""
     launch = launch_of(options)
-    optimizers = judged_as(launch, options.optimizer) or chosen_in(options.book, options.optimizer)
+    optimizers = judged_as(launch.own, options.optimizer) or chosen_in(options.book, options.optimizer)
     if options.wrappers:
         optimizers = list(dict.fromkeys([*optimizers, *WRAPPERS]))
     dtypes = chosen("dtype", options.dtype or DEFAULT_DTYPES, FORMATS)

@@ -71,7 +71,7 @@ def diagnose_command(options: argparse.Namespace) -> int:
     launch = launch_of(options)
     if launch.own is None and options.optimizer is None:
         raise UsageError("no --optimizer, must be one that `optimetry rules` lists; or --as, if TARGET is your class")
-    optimizer, *others = judged_as(launch, options.optimizer) or chosen_in(options.book, options.optimizer)
+    optimizer, *others = judged_as(launch.own, options.optimizer) or chosen_in(options.book, options.optimizer)
     if others:
         raise UsageError(f"--optimizer {others[0]}: must be left out, one is explained at a time, here {optimizer}")
     dtypes = chosen("dtype", options.dtype or DEFAULT_DTYPES, FORMATS)

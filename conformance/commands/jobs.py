@@ -23,7 +23,7 @@ from optimetry.conformance.harness.python_harness import engine_name, engines_no
 from optimetry.conformance.judging.diagnose import Diagnosis, diagnose
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets.loading import hold_name, load_target
-from optimetry.conformance.targets.own_loading import load_own
+from optimetry.conformance.targets.own_loading import load
 from optimetry.conformance.targets.program import ProgramTarget
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
@@ -212,7 +212,7 @@ def _loaded(task: Task, program: Program | None, guard: Guard) -> Target:
     """
     launch = task.launch
     if program is None:
-        return load_target(task.spec) if launch.own is None else load_own(launch.own)
+        return load(task.spec, launch.own)
     if launch.own is None and not launch.program:
         hold_name(task.spec)
     target = ProgramTarget.started(program, guard, task.spec)

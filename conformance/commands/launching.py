@@ -54,6 +54,22 @@ class Launch(NamedTuple):
 def add_target(parser: argparse.ArgumentParser) -> None:
     """Add the target and the options of how it is run to a command."""
     parser.add_argument("target", nargs="?", metavar="TARGET", help=f"a built-in name, or module:object; {PROGRAM}")
+    add_own(parser)
+    parser.add_argument(
+        "--beside", action="store_true", help="run TARGET in the process of the judge, as a debugger needs it"
+    )
+    parser.add_argument(
+        "--python",
+        metavar="PYTHON",
+        help="run TARGET under this interpreter: an adapter needs NumPy there, a class with --as optimetry",
+    )
+    parser.add_argument(
+        "--memory-limit", metavar="SIZE", help="memory that a process of its own may hold, such as 512M or 8G"
+    )
+
+
+def add_own(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what one optimizer of a user is to compute."""
     group = parser.add_argument_group("one optimizer of yours", OWN)
     group.add_argument("--as", dest="rule", metavar="RULE", help="the rule that it is to compute, such as torch.nadam")
     group.add_argument(
@@ -65,17 +81,6 @@ def add_target(parser: argparse.ArgumentParser) -> None:
         metavar="ARGUMENT=VALUE",
         help="which hyperparameter an argument is, where its name does not tell: eps=epsilon, betas=beta1,beta2, "
         "speed=learning_rate; or a fixed value, as in steps=100",
-    )
-    parser.add_argument(
-        "--beside", action="store_true", help="run TARGET in the process of the judge, as a debugger needs it"
-    )
-    parser.add_argument(
-        "--python",
-        metavar="PYTHON",
-        help="run TARGET under this interpreter: an adapter needs NumPy there, a class with --as optimetry",
-    )
-    parser.add_argument(
-        "--memory-limit", metavar="SIZE", help="memory that a process of its own may hold, such as 512M or 8G"
     )
 
 
@@ -93,7 +98,7 @@ def launch_of(options: Any) -> Launch:
     how += ("--memory-limit", options.memory_limit) if memory is not None else ()
     if options.program:
         return Launch(shlex.join(options.program), program_of(options.program), memory, options=how, program=True)
-    own = own_of(options)
+    own = own_of(options.target, options)
     if options.python is not None:
         program_of([options.python], "--python")
     return Launch(options.target, _command_of(options, own), memory, own, how)
@@ -136,7 +141,7 @@ def _command_of(options: Any, own: Own | None) -> tuple[str, ...] | None:
     return options.python or sys.executable, "-m", OWN_HARNESS, *arguments
 
 
-def own_of(options: Any) -> Own | None:
+def own_of(target: str, options: Any) -> Own | None:
     """Return the user's optimizer that the options describe; None where TARGET is a whole library.
 
     Raises:
@@ -148,20 +153,20 @@ def own_of(options: Any) -> Own | None:
         return None
     (rule,) = chosen_in(options.book, [options.rule])
     parsed(options.arguments)
-    return Own(options.target, rule, tuple(options.arguments))
+    return Own(target, rule, tuple(options.arguments))
 
 
-def judged_as(launch: Launch, asked: Sequence[str] | None) -> list[str]:
+def judged_as(own: Own | None, asked: Sequence[str] | None) -> list[str]:
     """Return, in a list, the rule that an optimizer of the user is to compute; nothing for a whole library.
 
     Raises:
         UsageError: optimizers are asked for beside it.
     """
-    if launch.own is None:
+    if own is None:
         return []
     if asked:
-        raise UsageError(f"--optimizer {asked[0]}: must be left out, --as {launch.own.rule} says what is judged")
-    return [launch.own.rule]
+        raise UsageError(f"--optimizer {asked[0]}: must be left out, --as {own.rule} says which it is")
+    return [own.rule]
 
 
 def program_of(command: Sequence[str], option: str = "program") -> tuple[str, ...]:

@@ -143,7 +143,7 @@ def load_target(spec: str) -> Target:
         try:
             candidate = getattr(candidate, attribute)
         except AttributeError as error:
-            remedy = "needs the rule that it stands for: --as of `check`, in pytest --optimizer-rule"
+            remedy = "needs the rule that it stands for: --as, in pytest --optimizer-rule"
             hint = f"; one optimizer of yours {remedy}" if name in MAKERS else ""
             raise TargetError(f"target {spec}: {error}{hint}") from None
     return made(candidate, spec)

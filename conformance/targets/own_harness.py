@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from optimetry.conformance.harness.python_harness import Fault, Player, converse
-from optimetry.conformance.targets.loading import load_target
-from optimetry.conformance.targets.own_loading import Own, load_own
+from optimetry.conformance.targets.own_loading import Own, load
 from optimetry.reference.errors import TargetError, UsageError
 
 
@@ -30,7 +29,7 @@ class OwnPlayer(Player):
     def loaded(self) -> Any:
         """Make the target."""
         try:
-            return load_target(self.spec) if self.own is None else load_own(self.own)
+            return load(self.spec, self.own)
         except (TargetError, UsageError) as error:
             raise Fault(str(error).removeprefix(f"target {self.spec}: ")) from error
 

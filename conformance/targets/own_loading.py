@@ -6,8 +6,9 @@ import ast
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from optimetry.conformance.targets.loading import imported
+from optimetry.conformance.targets.loading import imported, load_target
 from optimetry.conformance.targets.own import OwnTarget, maker_of, own_target
+from optimetry.conformance.targets.protocol import Target
 from optimetry.reference.errors import TargetError, UsageError
 
 
@@ -23,6 +24,11 @@ class Own(NamedTuple):
     spec: str
     rule: str
     arguments: tuple[str, ...] = ()
+
+    @property
+    def framework(self) -> str:
+        """The name before the colon."""
+        return self.spec.partition(":")[0]
 
 
 def parsed(texts: Sequence[str]) -> dict[str, Any]:
@@ -70,3 +76,8 @@ def load_own(own: Own) -> OwnTarget:
             raise TargetError(f"target {own.spec}: {where} has no attribute {attribute!r}")
         made = getattr(made, attribute)
     return own_target(framework, made, {own.rule: parsed(own.arguments)}, path)
+
+
+def load(spec: str, own: Own | None) -> Target:
+    """Load a whole library, or one optimizer of a user; raises what `load_target` and `load_own` do."""
+    return load_target(spec) if own is None else load_own(own)

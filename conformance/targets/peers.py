@@ -1,14 +1,16 @@
 """Finds the installed frameworks that benchmarks time beside our backend, as functions that do one step.
 
-A framework takes part with a file ``peer.py`` in its folder, whose ``steps`` reads the table that its target reads.
-What it computes under a rule's name may be a dialect of it; it moves the same memory.
+A framework takes part with a file ``peer.py`` in its folder, whose ``steps`` runs an offer of the table that its target
+reads, or of one optimizer of a user. What it computes under a rule's name may be a dialect of it; it moves the same
+memory.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import metadata, util
+from typing import Any
 
 from optimetry.conformance import targets
 from optimetry.conformance.numerics.arrays import Array
@@ -18,8 +20,8 @@ from optimetry.conformance.targets.table import FRAMEWORKS
 
 TimedStep = Callable[[], object]
 
-Steps = Callable[[str, Hyper, Sequence[Array], Sequence[Array], float], Iterable[tuple[str, TimedStep]]]
-"""Makes steps by name, given the arguments of `peers`."""
+Steps = Callable[[Any, str, Hyper, Sequence[Array], Sequence[Array], float], Iterable[tuple[str, TimedStep]]]
+"""Makes steps by engine, given an offer and the arguments of `peers`; an engine without a name is ``""``."""
 
 
 def names() -> list[str]:
@@ -31,6 +33,12 @@ def steps_of(name: str) -> Steps:
     """Return the function ``steps`` of a framework that takes part, which is imported."""
     steps: Steps = importlib.import_module(f"{targets.__name__}.{name}.peer").steps
     return steps
+
+
+def offers_of(name: str) -> Mapping[str, Any]:
+    """Return the offer of each rule in a framework's table, which is imported."""
+    offers: Mapping[str, Any] = importlib.import_module(f"{targets.__name__}.{name}.table").OFFERS
+    return offers
 
 
 def peers(
@@ -46,8 +54,9 @@ def peers(
         lr: the learning rate.
     """
     for name in names():
-        if util.find_spec(FRAMEWORKS[name].module):
-            yield from steps_of(name)(rule, hyper, parameters, grads, lr)
+        if util.find_spec(FRAMEWORKS[name].module) and (offer := offers_of(name).get(rule)) is not None:
+            for engine, step in steps_of(name)(offer, rule, hyper, parameters, grads, lr):
+                yield f"{name} {engine}".strip(), step
 
 
 def versions() -> dict[str, str]:

@@ -129,6 +129,23 @@ def test_the_command_adds_to_the_results_of_check(optimetry, tmp_path):
 
 
 @pytest.mark.usefixtures("miniatures")
+def test_a_class_of_ones_own_is_measured_as_the_rule_that_it_stands_for(optimetry, refused):
+    given = (
+        "numpy:classes_for_numpy.OfParameters",
+        "--as",
+        "momentum",
+        "--with",
+        "mu=momentum",
+        "nesterov=use_nesterov",
+    )
+    status, out, _ = optimetry("accuracy", *given, "--dtype", "float64", "--steps", 3)
+    assert status == 0
+    assert out.startswith("classes_for_numpy.OfParameters (numpy ")
+    assert "\nmomentum     float64  " in out
+    assert "--optimizer sgd: must be left out, --as momentum" in refused("accuracy", *given, "--optimizer", "sgd")
+
+
+@pytest.mark.usefixtures("miniatures")
 @pytest.mark.parametrize("command", [("check",), ("campaign", "--do", "check")])
 def test_a_check_keeps_what_was_measured_before_it(optimetry, refused, tmp_path, command):
     quick = ("--optimizer", "sgd", "--dtype", "float32", "--out", tmp_path)

@@ -50,6 +50,37 @@ def test_a_framework_steps_in_place(optimetry):
     assert "torch fused" in out
 
 
+def test_a_class_of_ones_own_steps_as_the_framework_does(optimetry):
+    """On tensors of its own; a wrong ``--with`` is told before anything is timed."""
+    pytest.importorskip("torch")
+    given = ("--as", "adam", "--with", "decays=beta1,beta2", "tiny=epsilon", "--size", "1e2", "--seconds", "0.001")
+    status, out, err = optimetry("bench", "torch:classes_for_torch.HonestAdam", "torch", *given, "--with", "names=1")
+    assert (status, out) == (2, "")
+    assert "names" in err
+    status, out, _ = optimetry("bench", "torch:classes_for_torch.HonestAdam", "torch", *given)
+    assert status == 0
+    assert out.count(" steps on arrays of its own.") == 2
+    assert out.count("  classes_for_torch.HonestAdam single  ") == 1
+    assert out.count("  torch fused  ") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("torch", "--as", "adam"), "--as adam: must be left out, or a target be an optimizer of yours"),
+        (("miniatures:Correct", "--with", "a=1"), "--with a=1: needs --as"),
+        (
+            ("numpy:miniatures.Correct", "--as", "adam", "--optimizer", "sgd"),
+            "--optimizer sgd: must be left out, --as adam",
+        ),
+        (("numpy:miniatures.Correct", "--as", "torch.muon"), "must be a rule that our backend has a kernel for"),
+        (("nupmy:miniatures.Correct", "--as", "adam"), "did you mean numpy?"),
+    ],
+)
+def test_what_names_no_optimizer_of_ones_own_is_refused(refused, arguments, says):
+    assert says in refused("bench", *arguments)
+
+
 @pytest.mark.parametrize(
     ("name", "says"), [("WrongShape", "returned parameter 0 as "), ("Leaves", "raised SystemExit: 0")]
 )

@@ -122,7 +122,7 @@ def test_without_a_target_the_suite_by_path_is_wrong_usage(suite):
         (("--optimizer-target", "miniatures:NoStart"), "lacks start"),
         (
             ("--optimizer-target", "numpy:classes_for_numpy.OfLists"),
-            "needs the rule that it stands for: --as of `check`, in pytest",
+            "needs the rule that it stands for: --as, in pytest",
         ),
         (("--optimizer-target", "numpy", "--optimizer-rule", "adm"), "unknown optimizer 'adm'"),
         (("--optimizer-target", "numpy", "--optimizer-dtype", "int8"), "unknown dtype 'int8'"),

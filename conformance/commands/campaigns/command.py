@@ -126,7 +126,7 @@ def campaign_command(options: argparse.Namespace) -> int:
     seed = seed_of(options.seed)
     search = Search(seed, starts=whole("--starts", options.starts, 1))
     task = Task(launch, effort, seed, seconds("--time-limit", options.time_limit))
-    asked = _asked(options, judged_as(launch, options.optimizer))
+    asked = _asked(options, judged_as(launch.own, options.optimizer))
     count = options.workers if options.n is None else whole("-n", options.n, 1)
     if options.n is not None and options.scheduler not in (NONE, LOCAL):
         raise UsageError(f"-n {options.n}: must be left out, the cluster at {options.scheduler} has its own workers")

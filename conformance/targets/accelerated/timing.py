@@ -13,8 +13,9 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.harness.python_harness import engine_name, engines_of
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.limits import limits_of
-from optimetry.conformance.targets.loading import load_target
-from optimetry.conformance.targets.peers import TimedStep, names, steps_of
+from optimetry.conformance.targets.own import OwnTarget
+from optimetry.conformance.targets.own_loading import Own, load
+from optimetry.conformance.targets.peers import TimedStep, names, offers_of, steps_of
 from optimetry.conformance.targets.protocol import Hyper, Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.errors import TargetError, TargetFault
@@ -33,6 +34,7 @@ class Timed:
 
     Args:
         spec: the target, as `load_target` takes it.
+        own: what it is where it is one optimizer of a user.
 
     Attributes:
         target: the target itself.
@@ -44,10 +46,12 @@ class Timed:
         TargetError: it cannot be loaded.
     """
 
-    def __init__(self, spec: str) -> None:
-        self.spec, self.target = spec, load_target(spec)
+    def __init__(self, spec: str, own: Own | None = None) -> None:
+        self.spec, self.target = spec, load(spec, own)
         self.name = f"{self.target.name} {self.target.version}"
-        self.in_place = spec in names()
+        self._framework = spec if own is None else own.framework
+        self._offers = self.target.offers if isinstance(self.target, OwnTarget) else None
+        self.in_place = self._framework in names()
 
     def steps(
         self, rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
@@ -57,7 +61,14 @@ class Timed:
         Raises:
             TargetError: a step breaks the protocol, or hangs.
         """
-        yield from (steps_of(self.spec) if self.in_place else self._as_judged)(rule, hyper, parameters, grads, lr)
+        steps = self._in_place if self.in_place else self._as_judged
+        for engine, step in steps(rule, hyper, parameters, grads, lr):
+            yield f"{self.target.name} {engine}".removesuffix(" default").strip(), step
+
+    def _in_place(self, rule: str, *arguments: Any) -> Iterator[tuple[str, TimedStep]]:
+        offer = (offers_of(self._framework) if self._offers is None else self._offers).get(rule)
+        if offer is not None:
+            yield from steps_of(self._framework)(offer, rule, *arguments)
 
     def _as_judged(
         self, rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
@@ -68,8 +79,7 @@ class Timed:
             if reason_unsupported(engine, can) is None:
                 self._hold_protocol(engine, can)
                 run = engine.start(rule, can.hyper, [array.copy() for array in parameters])
-                name = f"{self.target.name} {engine_name(engine)}".removesuffix(" default")
-                yield name, partial(run.step, [grad.copy() for grad in grads], lr)
+                yield engine_name(engine), partial(run.step, [grad.copy() for grad in grads], lr)
 
     def _hold_protocol(self, engine: Target, case: Case) -> None:
         """Run one step: what breaks the protocol, or hangs, is not timed."""

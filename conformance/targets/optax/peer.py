@@ -10,7 +10,6 @@ import optax
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.optax.rules import OptaxRule
-from optimetry.conformance.targets.optax.table import OFFERS
 from optimetry.conformance.targets.peers import TimedStep
 from optimetry.conformance.targets.protocol import Hyper
 
@@ -19,10 +18,9 @@ UNROLLED = 1_000
 
 
 def steps(
-    rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
+    offer: Any, rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
 ) -> Iterator[tuple[str, TimedStep]]:
     """Yield one step of all tensors, compiled, in place."""
-    offer = OFFERS.get(rule)
     if not isinstance(offer, OptaxRule) or len(parameters) > UNROLLED:
         return
     jax.config.update("jax_enable_x64", True)
@@ -41,4 +39,4 @@ def steps(
         box[:] = compiled(*box, gradients)
         jax.block_until_ready(box)
 
-    yield "optax jit", step
+    yield "jit", step

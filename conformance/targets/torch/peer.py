@@ -1,8 +1,9 @@
-"""Steps of ``torch.optim`` for benchmarks, on tensors of its own."""
+"""Steps of classes of torch for benchmarks, on tensors of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,22 +11,22 @@ import torch
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.peers import TimedStep
 from optimetry.conformance.targets.protocol import Hyper
-from optimetry.conformance.targets.torch.rules import TorchClass, tensor_over
-from optimetry.conformance.targets.torch.table import OFFERS
+from optimetry.conformance.targets.torch.rules import ENGINES, TorchClass, tensor_over
 
-TIMED = ("fused", "foreach")  # a loop over single tensors is slow, and no one chooses it for speed
+SLOW = "single"
+"""A loop over tensors, which no one chooses for speed: timed where a class has nothing else."""
 
 
 def steps(
-    rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
+    offer: Any, rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
 ) -> Iterator[tuple[str, TimedStep]]:
-    """Yield a step of each fast implementation."""
-    offer = OFFERS.get(rule)
+    """Yield a step of each fast implementation, or of the slow one where there is no other."""
     if not isinstance(offer, TorchClass):
         return
-    for engine in TIMED:
-        if offer.refusal(rule, hyper, grads[0].dtype.name, engine) is None:
-            tensors = [torch.nn.Parameter(tensor_over(np.array(array))) for array in parameters]
-            for tensor, grad in zip(tensors, grads, strict=True):
-                tensor.grad = tensor_over(np.array(grad))
-            yield f"torch {engine}", offer.cls(tensors, lr=lr, **offer.keywords_on(engine, hyper)).step
+    able = [engine for engine in ENGINES if offer.refusal(rule, hyper, grads[0].dtype.name, engine) is None]
+    for engine in [engine for engine in able if engine != SLOW] or able:
+        tensors = [torch.nn.Parameter(tensor_over(np.array(array))) for array in parameters]
+        for tensor, grad in zip(tensors, grads, strict=True):
+            dense = tensor_over(np.array(grad))
+            tensor.grad = dense.to_sparse() if offer.sparse else dense
+        yield engine, offer.cls(tensors, **{offer.rate: lr}, **offer.keywords_on(engine, hyper)).step
