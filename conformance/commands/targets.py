@@ -7,6 +7,7 @@ from typing import Any
 
 from tabulate import tabulate
 
+from optimetry.conformance.commands.terminal import terminal_width
 from optimetry.conformance.targets.loading import (
     builtin_meaning,
     builtin_names,
@@ -14,6 +15,9 @@ from optimetry.conformance.targets.loading import (
     install_command,
     is_missing,
 )
+
+WIDEST = 70
+"""The most columns of a description, however wide the terminal is."""
 
 
 def add_targets(commands: Any) -> None:
@@ -28,7 +32,8 @@ def targets_command(options: argparse.Namespace) -> int:
     """Run ``optimetry targets``: list the built-in targets, without importing any framework."""
     rows = [(name, builtin_version(name), builtin_meaning(name)) for name in builtin_names()]
     columns = ("target", "version", "description")
-    print(tabulate(rows, columns, "simple", disable_numparse=True, maxcolwidths=[None, None, 70]))
+    room = terminal_width() - sum(max(map(len, column)) + 2 for column in list(zip(columns, *rows, strict=True))[:2])
+    print(tabulate(rows, columns, "simple", disable_numparse=True, maxcolwidths=[None, None, min(WIDEST, room)]))
     missing = [(f"  {name}", install_command(name)) for name in builtin_names() if is_missing(name)]
     if missing:
         print("\nTo install, unless --python names an interpreter that has it:")

@@ -25,18 +25,18 @@ from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.subject import LEARNING_RATE
 
 ENOUGH = 4
-"""How many cases must hold to name a rule of another book: probes tell apart the rules of one book alone."""
+"""How many cases must hold to name another rule: probes tell apart the points of one family alone."""
 
 WAYS_ELSEWHERE = FLUSHED, dataclasses.replace(FLUSHED, incremental_moments=True)
-"""How rules of other books may be computed, the sharpest first; `identify` adds more."""
+"""How other rules may be computed, the sharpest first; `identify` adds more."""
 
 
 def identify(observed: Observed) -> Identity:
     """Try candidates tier by tier; the first tier in which one holds decides, and it must be the only one.
 
     Where the target does not offer all hyperparameters, rules that differ in general may coincide: the one that differs
-    from the document in the fewest choices stands for them. Rules of other books that hold as well are named beside it,
-    and in its place where no rule of the subject's own book holds.
+    from the document in the fewest choices stands for them. Other rules that hold as well are named beside it, and in
+    its place where no rule of the subject's own family holds.
 
     Raises:
         TargetFault: the target breaks the protocol.
@@ -149,7 +149,7 @@ def _first_holding(observed: Observed, tiers: Iterable[list[Explanation]]) -> Id
 
 
 def _found_elsewhere(observed: Observed, ways: Sequence[Arithmetic]) -> Identity | None:
-    """Identify a target by rules of other books, or else by their dialects, where its own book has no name for it.
+    """Identify a target by other rules, or else by their dialects, where its own family has no name for it.
 
     Bounds that allow for flushed subnormals contain those that do not, so candidates are tried with the wider ones.
 
@@ -169,7 +169,7 @@ def _found_elsewhere(observed: Observed, ways: Sequence[Arithmetic]) -> Identity
 
 
 def _tiers_elsewhere(probed: Probed, pinned: frozenset[str]) -> Iterator[Sequence[PointClass]]:
-    """Yield the formulas of other books, the simplest first; other step counts only for a target that shows one."""
+    """Yield the formulas of other rules, the simplest first; other step counts only for a target that shows one."""
     for formulas_of in (rules_elsewhere, dialects_elsewhere, without_epsilon):
         rules = formulas_of(probed.optimizer, pinned)
         yield rules
@@ -179,7 +179,7 @@ def _tiers_elsewhere(probed: Probed, pinned: frozenset[str]) -> Iterator[Sequenc
 
 
 def _same_elsewhere(observed: Observed, explanation: Explanation | None) -> list[Identity]:
-    """Return the rules of other books that hold with the same arithmetic; none beside the documented rule."""
+    """Return the other rules that hold with the same arithmetic; none beside the documented rule."""
     if explanation is None or explanation.rule.documented:
         return []
     return _elsewhere(observed, rules_elsewhere(observed.optimizer, observed.pinned), explanation.arithmetic)

@@ -36,7 +36,7 @@ class Identity:
         from_explanation: its agreement with what explains it.
         tried: the number of those cases.
         alike: other rules that are the same for all hyperparameters that the target offers.
-        elsewhere: rules of other books that explain every case.
+        elsewhere: other rules that explain every case.
         several: where several explain every case and nothing tells them apart, their names.
     """
 

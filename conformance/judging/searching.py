@@ -129,9 +129,9 @@ def _refuting(observed: Observed) -> Runs:
 
 
 def _starts(observed: Observed, runs: Runs) -> list[PointClass]:
-    """Return the documented formula, the nearest ones, the named ones, and those of other books.
+    """Return the documented formula, the nearest ones, the named ones, and those of other rules.
 
-    A formula of another book may lack a number that the target does not use.
+    A formula of another rule may lack a number that the target does not use.
     """
     optimizer = observed.optimizer
     near = [rule for rule, _ in observed.probed.agreements if not rule.documented][:NEAR]

@@ -1,4 +1,4 @@
-"""Offers the rules of other books as explanations: a dialect of one document is often what another one says.
+"""Offers other rules, of any book, as explanations: a dialect of one document is often what another one says.
 
 Where no rule of theirs explains a target, a named dialect of one may: ``adagrad:epsilon_inside``.
 """
@@ -36,7 +36,7 @@ SYNONYMS: Mapping[str, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class OtherRule(Dialect):
-    """A rule of another book, as a formula with the hyperparameters of this one.
+    """Another rule, as a formula with the hyperparameters of this one.
 
     Attributes:
         names: the hyperparameter here that each of its own takes its value from; the others have their defaults.
@@ -73,7 +73,7 @@ class OtherRule(Dialect):
 
 @cache
 def rules_elsewhere(optimizer: str, pinned: frozenset[str] = frozenset()) -> tuple[PointClass, ...]:
-    """Return the rules of other books that have a use for every number of a rule, none for a wrapper.
+    """Return the other rules that have a use for every number of a rule, none for a wrapper.
 
     Hyperparameters correspond that have the same name and domain; one that has no counterpart here has its default. A
     rule without a use for one would stand for the documented rule that ignores it.
@@ -90,8 +90,6 @@ def rules_elsewhere(optimizer: str, pinned: frozenset[str] = frozenset()) -> tup
 def starts_elsewhere(optimizer: str, unused: frozenset[str]) -> tuple[PointClass, ...]:
     """Return the rules that a search may start from: as `rules_elsewhere`, or with a number at 0; the plainest first.
 
-    A rule of the same book is among them if it has no hyperparameters: gradient descent.
-
     Args:
         optimizer: the rule's name.
         unused: the numbers for which no use is needed.
@@ -103,7 +101,7 @@ def starts_elsewhere(optimizer: str, unused: frozenset[str]) -> tuple[PointClass
 
 
 def _without(start: PointClass) -> tuple[str, ...]:
-    """Return what a rule of another book is without."""
+    """Return what another rule is without."""
     return start.dialect.without if isinstance(start.dialect, OtherRule) else ()
 
 
@@ -139,18 +137,16 @@ def _epsilons(there: Subject, names: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _others(optimizer: str, pinned: frozenset[str], *, zeros: bool = False) -> Iterator[tuple[Subject, dict[str, str]]]:
-    """Yield the rules of other books, each with the hyperparameter here that its own take their values from.
+    """Yield the other rules, each with the hyperparameter here that its own take their values from.
 
-    With ``zeros``, numbers without a counterpart and without a default may be 0, and a rule of the same book is
-    another one if it has no hyperparameters.
+    With ``zeros``, numbers without a counterpart and without a default may be 0.
     """
     here = subject_named(optimizer)
     known = {_identity(x): x.name for x in here.hyperparameters()}
     numbers = {x.name for x in here.hyperparameters() if x.kind is not bool} - pinned
     for there in SUBJECTS.values() if isinstance(here, RuleSubject) else ():
-        other = there.book != here.book or (zeros and there.name != here.name and not there.hyperparameters())
         # What is of matrices stands for nothing else.
-        if isinstance(there, RuleSubject) and other and there.shaped == here.shaped:
+        if isinstance(there, RuleSubject) and there.name != here.name and there.shaped == here.shaped:
             names = {x.name: known[_identity(x)] for x in there.hyperparameters() if _identity(x) in known}
             required = {x.name for x in there.hyperparameters() if x.default is None and not (zeros and _may_be_0(x))}
             if required <= set(names) and numbers <= set(names.values()):

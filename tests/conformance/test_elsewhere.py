@@ -101,7 +101,17 @@ def test_names_correspond_with_their_domains() -> None:
     assert "papers.adagrad" in {x.name for x in rules_elsewhere("adagrad", frozenset({"initial_accumulator_value"}))}
     assert not rules_elsewhere("clip_by_norm")
     for name in BOOKS["papers"]:
-        assert not {x.name for x in rules_elsewhere(name)} & set(BOOKS["papers"])
+        assert name not in {x.name for x in rules_elsewhere(name)}, "a rule explains itself already"
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "other"),
+    [("sgd", "adam"), ("adamax", "adam"), ("torch.adam", "torch.adamw"), ("papers.adam", "papers.nadam")],
+)
+def test_a_rule_of_the_same_book_is_named_too(optimizer: str, other: str) -> None:
+    """Whoever takes Adam for gradient descent is told that it is Adam, and torch's AdamW is no Adam with an edit."""
+    verdict = judged(optimizer, other)
+    assert (verdict.verdict, verdict.dialect) == ("dialect", other)
 
 
 @pytest.mark.parametrize(
