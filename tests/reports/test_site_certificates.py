@@ -5,26 +5,10 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from optimetry.reports import certificate_tables
-from optimetry.reports.certificate import Certificate, Failure, Place
+from optimetry.reports.certificate import Failure
 from optimetry.reports.results import Results
 from optimetry.reports.site.build import build
-from tests.reports.written import BAD, GOOD, HEADER
-
-CERTIFICATE = Certificate(
-    book="fluid",
-    optimizer="sgd",
-    dtype="float16",
-    step="first",
-    setting="defaults",
-    learning_rate=0.01,
-    seed=0,
-    space=2**32,
-    pairs=2**32,
-    vacuous=2**31,
-    flushed=7,
-    share=Place(value=0.75, parameter="0x3c01", gradients=["0x3555"]),
-)
+from tests.reports.written import BAD, CERTIFICATE, GOOD, HEADER
 
 
 def test_a_rules_page_has_its_certificates(tmp_path: Path) -> None:
@@ -37,15 +21,6 @@ def test_a_rules_page_has_its_certificates(tmp_path: Path) -> None:
         assert f'<td class="n">{figure}</td>' in section
     assert "failure:" not in section
     assert "certificates" not in (tmp_path / "rule" / "adam.html").read_text("utf-8")
-
-
-def test_the_page_of_certificates_has_a_section_for_each_target_that_has_some() -> None:
-    other = dataclasses.replace(HEADER, target="another", target_version="2.0")
-    certified = Results(HEADER, [], certificates=[CERTIFICATE])
-    text = certificate_tables.markdown([certified, Results(other, [GOOD])])
-    assert text.startswith("# Certificates\n\n")
-    assert f"\n\n## {HEADER.target} {HEADER.target_version}\n\n{certificate_tables.table([CERTIFICATE])}\n" in text
-    assert "another" not in text
 
 
 def test_failures_and_what_a_stranger_wrote_are_text(tmp_path: Path) -> None:

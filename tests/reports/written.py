@@ -3,6 +3,7 @@
 import pytest
 
 from optimetry.reports.accuracy import Accuracy, Point, Spread
+from optimetry.reports.certificate import Certificate, Place
 from optimetry.reports.results import Computes, Header, ResultsError, Verdict, read
 
 HEADER = Header(
@@ -31,6 +32,20 @@ BAD = Verdict(
     counterexample={"case": "{}", "script": "print()\n", "step": 1},
 )
 ABSENT = Verdict(optimizer="ftrl", dtype="float32", verdict="unsupported", reason="no class")
+CERTIFICATE = Certificate(
+    book="fluid",
+    optimizer="sgd",
+    dtype="float16",
+    step="first",
+    setting="defaults",
+    learning_rate=0.01,
+    seed=0,
+    space=2**32,
+    pairs=2**32,
+    vacuous=2**31,
+    flushed=7,
+    share=Place(value=0.75, parameter="0x3c01", gradients=["0x3555"]),
+)
 
 
 def accuracy(optimizer="adam", dtype="float32", engine="fused", gradients="training", median=2e-6):
