@@ -63,4 +63,8 @@ def _times(rows: Sequence[Speed]) -> tuple[dict[tuple[str, int], float], list[in
 
 
 def _cell(nanoseconds: float | None) -> str:
-    return "" if nanoseconds is None else f"{nanoseconds:.3g}"
+    """Write a time with three significant digits: 0.512, 8, 12.3, 1,230; none is empty."""
+    if nanoseconds is None:
+        return ""
+    rounded = float(f"{nanoseconds:.3g}")
+    return f"{rounded:,.0f}" if rounded >= 1000 else f"{rounded:g}"

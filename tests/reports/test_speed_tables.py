@@ -1,5 +1,7 @@
 """Times as tables: a page, with a section for what may be compared."""
 
+import pytest
+
 from optimetry.reports.results import Results
 from optimetry.reports.speed import TOUCH, Speed
 from optimetry.reports.speed_tables import LEGEND, markdown, terminal
@@ -37,6 +39,19 @@ def test_a_page_has_a_table_for_each_number_of_parameters():
 |          7 |      3 |
 """
     )
+
+
+@pytest.mark.parametrize(
+    ("nanoseconds", "text"),
+    [
+        *((0.00001234, "1.23e-05"), (0.51234, "0.512"), (8.0, "8"), (12.345, "12.3")),
+        *((999.4, "999"), (999.5, "1,000"), (1234.0, "1,230"), (1_234_567.0, "1,230,000")),
+    ],
+)
+def test_a_time_has_three_significant_digits_and_is_written_out(nanoseconds: float, text: str) -> None:
+    page = markdown([Results(HEADER, speed=[timed("mine", 100, nanoseconds)])])
+    assert page.splitlines()[-1].split("|")[2].strip() == text
+    assert terminal([timed("mine", 100, nanoseconds)]).splitlines()[-1].split() == ["mine", text]
 
 
 def test_a_terminal_has_a_row_for_each_contender():
