@@ -4,7 +4,7 @@ import dataclasses
 import json
 from xml.etree import ElementTree as ET
 
-from optimetry.reports.badges import COLOURS, badges, svg
+from optimetry.reports.badges import COLOURS, LONGEST, badges, endpoint, svg
 from optimetry.reports.results import OUTCOMES, Results
 from tests.reports.written import ABSENT, BAD, GOOD, HEADER
 
@@ -23,6 +23,37 @@ def test_the_worst_engine_is_on_the_badge():
     title = ET.fromstring(files["torch-sgd-float32.svg"]).find("{http://www.w3.org/2000/svg}title")
     assert title is not None
     assert title.text == "sgd float32: conforms"
+
+
+def test_a_badge_line_by_line():
+    """The label stands left on grey, the message right of it on its colour, each as wide as its text."""
+    drawn = svg("sgd float32", "no <b>", COLOURS["dialect"])
+    assert drawn.endswith("</svg>\n")
+    assert drawn.replace("><", ">\n<").splitlines() == [
+        (
+            '<svg xmlns="http://www.w3.org/2000/svg" width="137" height="20" role="img" '
+            'aria-label="sgd float32: no &lt;b&gt;">'
+        ),
+        "<title>sgd float32: no &lt;b&gt;</title>",
+        *('<clipPath id="r">', '<rect width="137" height="20" rx="3"/>', "</clipPath>"),
+        '<g clip-path="url(#r)" fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">',
+        '<rect x="0" width="85" height="20" fill="#3b4048"/>',
+        '<text x="6" y="14" textLength="73">sgd float32</text>',
+        '<rect x="85" width="52" height="20" fill="#0b57a4"/>',
+        '<text x="91" y="14" textLength="40">no &lt;b&gt;</text>',
+        *("</g>", "</svg>"),
+    ]
+
+
+def test_a_text_that_is_too_long_for_a_badge_is_cut():
+    label, message = "l" * LONGEST, "m" * LONGEST
+    assert svg(label + "x", message + "x", "red") == svg(label, message, "red")
+    assert json.loads(endpoint(label + "x", message + "x", "red")) == {
+        "schemaVersion": 1,
+        "label": label,
+        "message": message,
+        "color": "red",
+    }
 
 
 def test_a_stranger_draws_no_script_and_leaves_the_folder_not():

@@ -59,6 +59,13 @@ PARTS = {
     "documented, but returns the parameters of 2 steps before": Part(
         "documented", run={"finding": "returned_late", "steps": 2}
     ),
+    "documented, but leaves out the last element with a tensor of 513 elements": Part(
+        "documented",
+        run={"finding": "left_out_elements", "which": "the last element", "with": "a tensor of 513 elements"},
+    ),
+    "documented, but keeps moment1 and moment2 in float16": Part(
+        "documented", run={"finding": "held", "what": ["moment1", "moment2"], "format": "float16"}
+    ),
     "ascent where use_nesterov is true": Part("ascent", {"property": "use_nesterov", "is": True}),
     "documented where lr_power is not -0.5": Part("documented", {"property": "lr_power", "is_not": -0.5}),
     "sgd where number of dimensions < 2": Part("sgd", {"property": "number of dimensions", "less_than": 2}),

@@ -51,6 +51,28 @@ def test_a_terminal_table_line_by_line():
     ]
 
 
+def test_a_narrow_terminal_table_line_by_line():
+    absent = [dataclasses.replace(ABSENT, optimizer=f"rule_{number}") for number in range(9)]
+    text = tables.terminal([GOOD, *engines(WORST, "single", "foreach"), *absent], width=80)
+    assert text.splitlines() == [
+        "optimizer        dtype     engine   verdict   computes            share  reason",
+        "---------------  --------  -------  --------  --------------  ---------  ------",
+        f"sgd              float32   default  conforms  {DASH}                   0.931",
+        "decayed_adagrad  bfloat16  all      dialect   epsilon_and_       beyond  [1]",
+        "                                              learning_rate_  any bound",
+        "                                              outside; rho,",
+        "                                              epsilon in",
+        "                                              float32",
+        "",
+        "[1]  a reason | with a bar, and far too many words for one line of a table and",
+        "     far too many words for one line of a table and far too many words for one",
+        "     line of a table and far too many words for one line of a table",
+        "",
+        "unsupported in float32: rule_0, rule_1, rule_2, rule_3, rule_4, rule_5, rule_6,",
+        "     rule_7, rule_8: no class",
+    ]
+
+
 def test_what_is_not_offered_is_summed_up_in_one_line():
     lamb = dataclasses.replace(ABSENT, optimizer="lamb", reason="no class either")
     wide = dataclasses.replace(ABSENT, dtype="float64")
