@@ -48,7 +48,7 @@ def terminal(measured: Sequence[Accuracy], width: int) -> str:
 
 
 def _width(text: str) -> int:
-    return max(map(len, text.splitlines()), default=0)
+    return max(map(len, text.splitlines()))
 
 
 def _fitting(
@@ -61,7 +61,7 @@ def _fitting(
     lines = [[row[i].replace(", ", between) if all_names[i] == "engine" else row[i] for i in kept] for row in cells]
     sides = ("left",) * (len(kept) - 1) + ("right",)
     names = [all_names[i] for i in kept]
-    return tabulate(lines, names, form, colalign=sides if lines else None, disable_numparse=True)
+    return tabulate(lines, names, form, colalign=sides, disable_numparse=True)
 
 
 def columns(shown: Sequence[int]) -> list[str]:

@@ -1,12 +1,10 @@
 """Errors at the defaults on the site, and the pictures of them."""
 
 import dataclasses
-import re
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from optimetry.reports import accuracy_tables
 from optimetry.reports.accuracy import LARGEST, Spread
 from optimetry.reports.results import Computes, Results
 from optimetry.reports.site import plots
@@ -100,70 +98,3 @@ def test_a_picture_has_room_for_some_targets_and_for_figures_without_a_place():
     assert f"target {plots.SHOWN - 1}" in text
     assert f"target {plots.SHOWN}" not in text
     drawn(dataclasses.replace(MEASURED[0], points=points))
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.0, "0"),
-        (1.23e-7, "1.2e-07"),
-        (0.034, "0.034"),
-        (1.26, "1.3"),
-        (123.4, "123"),
-        (2e6, "2.0e+06"),
-        (LARGEST, "∞"),
-    ],
-)
-def test_a_figure_has_two_digits(value, text):
-    assert accuracy_tables.figure(value) == text
-
-
-def test_engines_with_the_same_figures_share_a_row():
-    shown = accuracy_tables.steps(MEASURED)
-    assert [row[:4] for row in accuracy_tables.rows(MEASURED, shown)] == [
-        ["adam", "float32", "fused", "normal"],
-        ["adam", "float32", "fused, single", "training"],
-        ["lion", "float32", "fused", "training"],
-    ]
-    assert accuracy_tables.columns(shown)[4:] == ["1 step", "10 steps", "ULP"]
-
-
-def test_a_page_of_one_target_has_a_table_for_each_rule():
-    page = accuracy_tables.markdown([Results(HEADER, [], [], MEASURED)])
-    assert re.findall("^#.*", page, re.MULTILINE) == ["# How accurate torch 2.13.0 is", "## adam", "## lion"]
-    assert [line.split("|")[1].strip() for line in page.splitlines() if "| training" in line] == ["float32"] * 2
-    assert "| engine" in page
-    of_one_engine = accuracy_tables.markdown([Results(HEADER, [], [], [accuracy(engine="default")])])
-    header = next(line for line in of_one_engine.splitlines() if line.startswith("|"))
-    assert [name.strip() for name in header.split("|")[1:3]] == ["dtype", "gradients"]
-
-
-def test_a_page_of_several_has_the_error_of_the_engine_that_is_furthest_off():
-    other = dataclasses.replace(HEADER, target="keras", target_version="3")
-    slower = [accuracy(median=0.5, gradients="normal"), accuracy(engine="single", median=3e-4)]
-    page = accuracy_tables.markdown(
-        [Results(HEADER, [], [], [*MEASURED, *slower]), Results(other, [], [], [accuracy()])]
-    )
-    headings = ["# How accurate frameworks are", "## float32", "### Rules of fluid, float32"]
-    assert re.findall("^#.*", page, re.MULTILINE) == headings
-    assert re.sub(" +", "", page).splitlines()[-4:] == [
-        "|rule|torch2.13.0|keras3|",
-        "|:-------|---------------:|----------:|",
-        "|adam|3.0e-04|2.0e-06|",
-        "|lion|2.0e-06||",
-    ]
-
-
-def test_a_table_fits_the_terminal():
-    spread = MEASURED[0].points[0]
-    points = [dataclasses.replace(spread, step=step) for step in accuracy_tables.SHOWN]
-    measured = [dataclasses.replace(each, points=points) for each in MEASURED]
-    wide, narrow, narrowest = (accuracy_tables.terminal(measured, width) for width in (200, 100, 10))
-    assert all(f"{step:,} step" in wide for step in accuracy_tables.SHOWN)
-    assert "fused, single" in wide
-    assert max(map(len, narrow.splitlines())) <= 100
-    assert "fused, single" not in narrow
-    for text in (narrow, narrowest):
-        assert "1 step " in text
-        assert "10,000 steps" in text
-        assert "10 steps" not in text
