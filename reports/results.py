@@ -285,7 +285,7 @@ def read(path: Path | str, *, unfinished: bool = False) -> Results:
 
 def _lines(path: Path) -> list[str]:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        lines = path.read_bytes().decode().splitlines(keepends=True)
     except UnicodeDecodeError:
         raise ResultsError(f"{path}: not a results file of optimetry: not text in UTF-8") from None
     except OSError as error:

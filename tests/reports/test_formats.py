@@ -1,5 +1,6 @@
 """What `optimetry check` and `report` print: a table, Markdown, or JSON."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -19,6 +20,11 @@ def test_json_has_every_digit_and_every_record():
     assert record["header"]["target"] == "torch"
     assert [verdict["share"] for verdict in record["verdicts"]] == [GOOD.share, BAD.share]
     assert record["accuracy"][0]["points"][0]["update"]["median"] == 2e-6
+
+
+def test_a_number_that_json_does_not_have_is_never_printed():
+    with pytest.raises(ValueError, match="JSON"):
+        formats.as_json([Results(HEADER, [dataclasses.replace(GOOD, share=float("nan"))])])
 
 
 def test_markdown_has_verdicts_and_errors():
