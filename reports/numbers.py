@@ -38,3 +38,9 @@ def percent(part: float) -> str:
     if part < 0.001:
         return "<0.1 %"
     return f"{min(part * 100, 99.9):.1f} %"
+
+
+def three_digits(value: float) -> str:
+    """Write a positive number with three significant digits and no exponent: 0.512, 8, 12.3, 1,230."""
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:,.0f}" if rounded >= 1000 else f"{rounded:g}"

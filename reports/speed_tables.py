@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tabulate import tabulate
 
+from optimetry.reports.numbers import three_digits
 from optimetry.reports.results import Results
 from optimetry.reports.speed import Speed, called
 
@@ -63,8 +64,4 @@ def _times(rows: Sequence[Speed]) -> tuple[dict[tuple[str, int], float], list[in
 
 
 def _cell(nanoseconds: float | None) -> str:
-    """Write a time with three significant digits: 0.512, 8, 12.3, 1,230; none is empty."""
-    if nanoseconds is None:
-        return ""
-    rounded = float(f"{nanoseconds:.3g}")
-    return f"{rounded:,.0f}" if rounded >= 1000 else f"{rounded:g}"
+    return "" if nanoseconds is None else three_digits(nanoseconds)

@@ -29,6 +29,7 @@ from optimetry.conformance.targets.own_loading import Own
 from optimetry.reference.errors import UsageError
 from optimetry.reports.header import header_of
 from optimetry.reports.keeping import add, check_fits
+from optimetry.reports.numbers import three_digits
 from optimetry.reports.results import Results
 from optimetry.reports.speed import Speed
 
@@ -164,6 +165,6 @@ def table(rows: Sequence[Speed]) -> str:
 def _cells(row: Speed, ours: float) -> list[str]:
     size = f"{row.tensors:,} x {row.elements:,}" if row.tensors > 1 else f"{row.elements:,}"
     name = f"{OURS} {row.contender}" if row.contender in HOST_ENGINES else row.contender
-    figures = [f"{row.nanoseconds:.3g}", f"{row.spread:.0%}", f"{row.gigabytes_per_second:.3g}"]
+    figures = [three_digits(row.nanoseconds), f"{row.spread:.0%}", three_digits(row.gigabytes_per_second)]
     shares = [f"{row.touch_share:.2f}", f"{ours / row.nanoseconds:.2f}"]
     return [row.rule, row.dtype, size, name, *figures, *shares]
