@@ -112,4 +112,6 @@ def test_nan_at_a_rate_of_0_is_not_excused_by_less_precision() -> None:
     verdict = verdict_of(for_torch(Capturable, "papers.adam"), "papers.adam", "float64", FEW)
     assert verdict.verdict == "diverges"
     assert "returned NaN at step 1, element 0, where the documented formula gives" in verdict.reason
-    assert "; elsewhere the documented rule; beta1, beta2 combined in float32" in verdict.reason
+    elsewhere = verdict.reason.partition("; elsewhere ")[2]
+    assert elsewhere.startswith("the documented rule; ")
+    assert elsewhere.endswith(" combined in float32"), "which numbers, more cases would say"
