@@ -31,6 +31,7 @@ from optimetry.conformance.commands.held import held
 from optimetry.conformance.commands.jobs import Task
 from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
 from optimetry.conformance.commands.results_folder import checked_folder, write_tables, writing
+from optimetry.conformance.commands.terminal import counted
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
@@ -114,7 +115,7 @@ def certify_command(options: argparse.Namespace) -> int:
             write_tables(options.out, [read(options.out / "results.jsonl")])
     print_certificates(header, certificates, refusals)
     compared = sum(each.pairs for each in certificates) - before
-    print(f"\n{compared:,} pairs compared in {time.monotonic() - began:,.0f} s by {count} workers")
+    print(f"\n{compared:,} pairs compared in {time.monotonic() - began:,.0f} s by {counted(count, 'worker')}")
     if options.out is not None and certificates:
         print(f"written: {file_of(options.out)}, certificates.md, certificates.csv")
     return 0 if certificates and all(each.holds for each in certificates) else 1

@@ -13,7 +13,7 @@ from typing import Any
 
 from optimetry.conformance.commands.arguments import add_format, named_path
 from optimetry.conformance.commands.results_folder import checked_folder, write, write_tables, writing
-from optimetry.conformance.commands.terminal import shown, terminal_width
+from optimetry.conformance.commands.terminal import counted, shown, terminal_width
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.reference.errors import UsageError
 from optimetry.reports import matrix, speed_tables, tables
@@ -96,7 +96,7 @@ def report_command(options: argparse.Namespace) -> int:
         made = list(badges(results))
         for name, text in made:
             write(options.badges / name, text, "--badges")
-        print(f"written: {len(made)} files in {options.badges}", file=stream)
+        print(f"written: {counted(len(made), 'file')} in {options.badges}", file=stream)
     return 0
 
 

@@ -14,6 +14,7 @@ from tqdm import tqdm
 from optimetry.conformance import judging
 from optimetry.conformance.commands.arguments import add_book, add_dtypes, add_optimizers, named_path, rules_in
 from optimetry.conformance.commands.results_folder import checked_folder, write, writing
+from optimetry.conformance.commands.terminal import counted
 from optimetry.conformance.judging.vectors import DTYPES, document, text_of
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
@@ -73,7 +74,7 @@ def vectors_command(options: argparse.Namespace) -> int:
             write(place / name, files[name])
     if options.archive:
         archive(place, {SCHEMA: resources.files(judging).joinpath(SCHEMA).read_text("utf-8"), **files})
-    print(f"written: {len(files)} files of {sum(map(len, files.values())) / 1e6:.2f} MB in {place}")
+    print(f"written: {counted(len(files), 'file')} of {sum(map(len, files.values())) / 1e6:.2f} MB in {place}")
     return 0
 
 
