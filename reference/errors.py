@@ -1,8 +1,11 @@
-"""Every error optimetry raises on purpose: one family, each member named for its fault."""
+"""The errors that optimetry raises on purpose: one family, each member named for its fault.
+
+`optimetry.reports` imports nothing of the rules: its ``ResultsError`` is a `ValueError` outside this family.
+"""
 
 
 class OptimetryError(Exception):
-    """The base of every deliberate error; catch it to catch them all."""
+    """The base of the family; catch it to catch them all."""
 
 
 class HyperparameterError(OptimetryError, ValueError):
