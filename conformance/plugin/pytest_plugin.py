@@ -76,6 +76,8 @@ def pytest_configure(config: pytest.Config) -> None:
         )
     except OptimetryError as error:
         raise pytest.UsageError(f"optimetry: {error}") from None
+    if config.stash[JUDGING].ledger.path is None and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_NothingJudged())
 
 
 def ledger_of(config: pytest.Config) -> Path | None:
@@ -114,6 +116,33 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             from optimetry.conformance.plugin.checks import parameters
 
             metafunc.parametrize(ARGUMENT, parameters(judging))
+
+
+class _NothingJudged:
+    """Fails a session of which every check was skipped, as ``optimetry check`` fails, unless a ledger expects that."""
+
+    def __init__(self) -> None:
+        self.reasons: dict[str, None] = {}
+        self.judged = False
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take note of a check."""
+        if "optimetry" in report.keywords and report.when != "teardown":
+            if isinstance(report.longrepr, tuple):
+                self.reasons[report.longrepr[2].removeprefix("Skipped: ")] = None
+            elif report.when == "call" or report.failed:
+                self.judged = True
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Change the exit status of a session that would have passed."""
+        if self.reasons and not self.judged and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say why."""
+        if self.reasons and not self.judged:
+            text = f"optimetry: nothing was judged, every check was skipped: {'; '.join(self.reasons)}"
+            terminalreporter.write_line(text, red=True)
 
 
 class _NoTarget:

@@ -54,6 +54,27 @@ def test_the_page_of_continuous_integration_lists_every_option(pytestconfig):
     assert options == {name.replace("-", "_") for name in re.findall(r"^\| `--(optimizer-\w+) ", page, re.MULTILINE)}
 
 
+@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+def test_a_session_that_judges_nothing_fails(suite, pytester, workers):
+    """A wrong dtype is no conformance; a ledger says that it is meant."""
+    pytester.makepyfile(
+        empty="""
+        class Empty:
+            name, version = "empty", "1.0"
+            def unsupported(self, optimizer, hyper, dtype): return "not yet"
+            def start(self, optimizer, hyper, parameters): raise NotImplementedError
+        """
+    )
+    asked = ("--optimizer-target", "empty:Empty", *QUICK, *workers)
+    result = suite(*asked)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.assert_outcomes(skipped=2)
+    result.stdout.fnmatch_lines(["optimetry: nothing was judged, every check was skipped: not yet"])
+    ledger = pytester.path / "ledger.txt"
+    ledger.touch()
+    assert suite(*asked, "--optimizer-expect", str(ledger)).ret == pytest.ExitCode.OK
+
+
 def test_unsupported_engines_are_skipped_with_the_reason(suite):
     result = suite("--optimizer-target", "miniatures:TwoEngines", *QUICK, "-rs")
     result.assert_outcomes(passed=2, skipped=2)
