@@ -41,6 +41,6 @@ def percent(part: float) -> str:
 
 
 def three_digits(value: float) -> str:
-    """Write a positive number with three significant digits and no exponent: 0.512, 8, 12.3, 1,230."""
+    """Write a number with three significant digits, and no exponent from 0.0001 on: 0.512, 8, 12.3, 1,230."""
     rounded = float(f"{value:.3g}")
     return f"{rounded:,.0f}" if rounded >= 1000 else f"{rounded:g}"
