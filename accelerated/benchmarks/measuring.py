@@ -16,7 +16,7 @@ from optimetry.accelerated.devices.host import HOST
 from optimetry.accelerated.dtypes import DTYPES, Array
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.optimizer import Accelerated
-from optimetry.conformance.targets.peers import Steps, TimedStep, peers
+from optimetry.conformance.targets.peers import Contenders, TimedStep, peers
 from optimetry.reference.declaration import Hyperparameter
 from optimetry.reference.errors import EngineUnavailableError
 from optimetry.reference.rules import rule_named
@@ -84,7 +84,7 @@ def touching(optimizer: Accelerated, grads: Sequence[Array]) -> TimedStep:
 
 
 def measure(
-    rule: str, dtype: str, tensors: int, elements: int, *, seconds: float = 1.0, others: Steps | None = peers
+    rule: str, dtype: str, tensors: int, elements: int, *, seconds: float = 1.0, others: Contenders | None = peers
 ) -> list[Speed]:
     """Time every contender on one rule, in rounds: our engines, the touch limit, and others, by default the peers."""
     parameters, grads = inputs(rule, dtype, tensors, elements)

@@ -107,10 +107,16 @@ def _without(start: PointClass) -> tuple[str, ...]:
 
 @cache
 def dialects_elsewhere(optimizer: str, pinned: frozenset[str] = frozenset()) -> tuple[PointClass, ...]:
-    """Return the named dialects of those rules."""
+    """Return the named dialects of those rules that are of other books.
+
+    What is wrong about another rule of the same book, whose flags differ, is told less well by it than by a mistake in
+    this rule: torch's Adam that never decouples its decay is no AdamW that couples it.
+    """
+    book = subject_named(optimizer).book
     return tuple(
         _class(optimizer, there, names, rule_class)
         for there, names in _others(optimizer, pinned)
+        if there.book != book
         for rule_class in named_classes(there.name)
     )
 

@@ -23,6 +23,9 @@ TimedStep = Callable[[], object]
 Steps = Callable[[Any, str, Hyper, Sequence[Array], Sequence[Array], float], Iterable[tuple[str, TimedStep]]]
 """Makes steps by engine, given an offer and the arguments of `peers`; an engine without a name is ``""``."""
 
+Contenders = Callable[[str, Hyper, Sequence[Array], Sequence[Array], float], Iterable[tuple[str, TimedStep]]]
+"""Makes steps by name, given the arguments of `peers`."""
+
 
 def names() -> list[str]:
     """Return the frameworks that take part."""
