@@ -128,8 +128,28 @@ class Rejection:
         if explanation is None or law is not None:
             return self._unexplained(identity, law, rejected)
         if explanation.rule.documented and (contradicting := rare_contradiction(self.observed, explanation)):
-            return self._unexplained(Identity(None), None, contradicting)
+            identity = self._explaining(contradicting)
+            if identity.explanation is None:
+                return self._unexplained(Identity(None), None, contradicting)
+            return _identified(self.observed, identity, identity.explanation, rejected)
         return _identified(self.observed, identity, explanation, rejected)
+
+    def _explaining(self, rare: CaseRun) -> Identity:
+        """Identify what explains a rare case as well, which the documented rule as the drawn ones have it does not."""
+        if self.observed.required:
+            return Identity(None)
+        self.observed.required[:] = [rare]
+        identity = identify(self.observed)
+        explanation = identity.explanation
+        if (
+            explanation is not None
+            and explanation.rule.documented
+            and _contradicting(self.observed, self.laws, explanation) is None
+            and rare_contradiction(self.observed, explanation) is None
+        ):
+            return identity
+        self.observed.required.clear()
+        return Identity(None)
 
     def by_laws(self) -> Finding:
         """Return what is found on an engine that breaks laws alone.

@@ -85,6 +85,31 @@ def test_a_quotient_that_the_document_leaves_open_is_open_beside_flushed_numbers
     assert (verdict.verdict, str(verdict.computes)) == ("conforms", "documented; flushes subnormals")
 
 
+def rmsprop_by_increments(rule: Any) -> Any:
+    """What TensorFlow's kernel computes: of a decay of 0 as well, a mean that was large leaves a rounding error."""
+
+    def update(state: dict[str, Array], param: Array, grad: Array, rate: float) -> Array:
+        kind, grad, at = grad.dtype.type, flushed(grad), state.setdefault
+        mean, mean_grad, velocity = at("r", state["v"]), at("a", state["v"]), at("u", state["v"])
+        state["r"] = mean = flushed(mean + flushed(flushed(grad * grad) - mean) * kind(1 - rule.rho))
+        if rule.centered:
+            state["a"] = mean_grad = flushed(mean_grad + flushed(grad - mean_grad) * kind(1 - rule.rho))
+        inner = flushed(mean - flushed(mean_grad * mean_grad)) + kind(rule.epsilon)
+        step = flushed(flushed(kind(rate) * grad) / np.sqrt(inner))
+        state["u"] = velocity = flushed(flushed(kind(rule.momentum) * velocity) + step)
+        return flushed(flushed(param) - velocity)
+
+    return update
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_increments_where_subnormals_are_flushed_are_no_other_rule(dtype: str) -> None:
+    """Every drawn case is explained without increments: the rare one of a decay of 0 asks for them."""
+    verdict = verdict_of(computing(rmsprop_by_increments, "rmsprop"), "rmsprop", dtype)
+    assert (verdict.verdict, verdict.computes.rule) == ("imprecise", "documented")
+    assert verdict.computes.arithmetic == ["flushes_subnormals", "incremental_moments"]
+
+
 class Capturable(torch.optim.Optimizer):
     """Adam with float32 counts, and the rate in the divisor: 0/0 at a rate of 0, where a gradient is 0."""
 
