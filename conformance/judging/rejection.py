@@ -91,6 +91,10 @@ class Finding:
         )
 
 
+RARE = "drawn cases alone would not show it, as the counterexample does"
+"""What a reason adds where a case that is never drawn decides."""
+
+
 @dataclass
 class Rejection:
     """An engine that a case or a law has rejected.
@@ -128,11 +132,12 @@ class Rejection:
         if explanation is None or law is not None:
             return self._unexplained(identity, law, rejected)
         if explanation.rule.documented and (contradicting := rare_contradiction(self.observed, explanation)):
-            identity = self._explaining(contradicting)
-            if identity.explanation is None:
-                return self._unexplained(Identity(None), None, contradicting)
-            return _identified(self.observed, identity, identity.explanation, rejected)
-        return _identified(self.observed, identity, explanation, rejected)
+            rare, rejected, identity = True, contradicting, self._explaining(contradicting)
+            explanation = identity.explanation
+            if explanation is None:
+                return self._unexplained(identity, None, contradicting)
+        finding = _identified(self.observed, identity, explanation, rejected)
+        return replace(finding, reason=f"{finding.reason}; {RARE}") if rare and finding.reason else finding
 
     def _explaining(self, rare: CaseRun) -> Identity:
         """Identify what explains a rare case as well, which the documented rule as the drawn ones have it does not."""

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from optimetry.conformance.cases.case import Case
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.targets.own import for_torch
 from tests.conformance.judged import FEW, verdict_of
@@ -108,6 +109,10 @@ def test_increments_where_subnormals_are_flushed_are_no_other_rule(dtype: str) -
     verdict = verdict_of(computing(rmsprop_by_increments, "rmsprop"), "rmsprop", dtype)
     assert (verdict.verdict, verdict.computes.rule) == ("imprecise", "documented")
     assert verdict.computes.arithmetic == ["flushes_subnormals", "incremental_moments"]
+    assert verdict.reason.endswith(
+        "; moments formed as increments; drawn cases alone would not show it, as the counterexample does"
+    )
+    assert Case.from_json(verdict.counterexample["case"]).hyper["rho"] == 0
 
 
 class Capturable(torch.optim.Optimizer):
