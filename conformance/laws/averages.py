@@ -17,6 +17,9 @@ from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.targets.session import Session, watched
 from optimetry.reference.averaging.window import FOLD
 
+BEYOND = 20
+"""Updates behind a fold, or behind the window that is closed behind two."""
+
 
 def ended(trial: Trial, *, applied: bool = True) -> tuple[Any, list[Array]]:
     """Feed a target all updates of a case; return its run, and the parameters it was fed last.
@@ -105,22 +108,30 @@ def two_windows(trial: Trial) -> str | None:
 
 @law("sums are kept across the fold of 16384 updates", universal=False, applies=named("model_average"), slow=True)
 def fold(trial: Trial) -> str | None:
+    """The first window is closed behind two folds; the average is tried before, then and in the next."""
+    length = 2 * FOLD + BEYOND
     case = trial.case.replace(
-        hyper={"average_window_rate": 1.0, "min_average_window": 4 * FOLD, "max_average_window": 4 * FOLD},
+        hyper={"average_window_rate": 1.0, "min_average_window": length, "max_average_window": length},
         parameters=(np.zeros(1, trial.case.form.dtype),),
         grads=(),
         learning_rates=(),
     )
     if case.form.largest < 1e5 or not trial.on(case).offered:
         return None
-    numbers = [(7 * i) % 23 - 5 for i in range(FOLD + 20)]
+    numbers = [(7 * i) % 23 - 5 for i in range(length + BEYOND)]
     arrays = {number: np.full(1, number, case.form.dtype) for number in set(numbers)}
-    with watched(trial.guard):
-        run = Session(trial.target, case).run
-        for number in numbers:
-            run.update([arrays[number]])
-        difference = _not_the_mean(case, run.apply()[0], numbers)
-    return difference and difference.extended(f", after {len(numbers)} updates")
+    run = None
+    for start in range(0, len(numbers), FOLD):
+        with watched(trial.guard):
+            run = run or Session(trial.target, case).run
+            for updates, number in enumerate(numbers[start : start + FOLD], start + 1):
+                run.update([arrays[number]])
+                if updates in (FOLD + BEYOND, length, length + BEYOND):
+                    difference = _not_the_mean(case, run.apply()[0], numbers[:updates])
+                    if difference is not None:
+                        return difference.extended(f", after {updates} updates")
+                    run.restore()
+    return None
 
 
 def _not_the_mean(case: Case, result: Array, numbers: Sequence[int]) -> Difference | None:

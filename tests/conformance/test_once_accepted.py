@@ -1,0 +1,80 @@
+"""Faulty optimizers that a trial found accepted: each is rejected by a law."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.laws import LAWS
+from optimetry.conformance.laws.law import Trial
+from optimetry.conformance.selftest.instead import Instead
+from optimetry.conformance.subjects.registry import SUBJECTS
+from optimetry.conformance.subjects.wrappers.averages import ModelAverage
+from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
+from optimetry.conformance.targets.protocol import Target
+from optimetry.conformance.targets.session import Guard
+from optimetry.reference.averaging.window import FOLD, WindowAverage
+
+
+def cases_of(optimizer: str, dtype: str = "float32") -> list[Case]:
+    """The cases on which laws are tried at the least effort."""
+    return list(drawn_cases(SUBJECTS[optimizer], dtype, seed=0, count=3))
+
+
+def contradiction(law: str, target: Target, cases: Iterable[Case]) -> str | None:
+    """What first contradicts a law."""
+    found = (LAWS[law].broken(Trial(target, case, Guard())) for case in cases)
+    return next((text for text in found if text is not None), None)
+
+
+def in_place_of(optimizer: str, run: Callable[[Any, Any], Any]) -> Instead:
+    """The reference, but for the runs of one subject."""
+    return Instead(run, optimizer)
+
+
+Window = Callable[[Any, Any, Any], Any]
+
+
+@pytest.mark.parametrize(
+    "close",
+    [
+        lambda before, after, kept: after._replace(previous=[x - y for x, y in zip(after.previous, kept, strict=True)]),
+        lambda before, after, kept: after._replace(folded=kept),
+    ],
+    ids=["forgets", "keeps"],
+)
+def test_a_window_that_is_closed_behind_a_fold_has_all_of_its_sum(close: Window) -> None:
+    class Closing(WindowAverage):
+        def update(self, state: Any, parameters: Any) -> Any:
+            after = super().update(state, parameters)
+            return close(state, after, state.folded) if after.updates > FOLD and after.in_window == 0 else after
+
+    assert ", after 32788 updates" in str(broken_fold(Closing))
+
+
+def test_a_second_fold_is_added_to_the_first() -> None:
+    class Overwriting(WindowAverage):
+        def update(self, state: Any, parameters: Any) -> Any:
+            after = super().update(state, parameters)
+            kept = [x - y for x, y in zip(after.folded, state.folded, strict=True)]
+            return after._replace(folded=kept) if after.updates % FOLD == 0 else after
+
+    assert ", after 32788 updates" in str(broken_fold(Overwriting))
+
+
+def broken_fold(kind: type[WindowAverage]) -> str | None:
+    class Averaging(ModelAverage):
+        @property
+        def average(self) -> WindowAverage:
+            return kind(self.average_window_rate, self.min_average_window, self.max_average_window)
+
+    def begin(rule: Any, parameters: Any) -> Any:
+        return run_of(Averaging(**rule.hyper()), parameters)
+
+    cases = cases_of("model_average")[:1]
+    assert contradiction("fold", NumpyTarget(), cases) is None
+    return contradiction("fold", in_place_of("model_average", begin), cases)
