@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 
 import numpy as np
 
-from optimetry.conformance.laws.law import Applies, Difference, Trial, behind, is_elementwise_rule, is_rule, law
+from optimetry.conformance.laws.law import Applies, Difference, Trial, behind, is_rule, law
 from optimetry.conformance.laws.readings import kind_of, kinds_of
 from optimetry.conformance.laws.universal import reshaping
-from optimetry.conformance.laws.variations import gapped, poisonings
+from optimetry.conformance.laws.variations import big_poisonings, gapped, poisonings
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.reference.errors import TargetFault
 from optimetry.reference.rules import rule_named
@@ -110,7 +112,7 @@ def rest(trial: Trial) -> str | None:
 
 def is_read(subject: Subject) -> bool:
     """Whether an infinity or NaN has the same meaning in every reading: not where the largest entries are chosen."""
-    return is_elementwise_rule(subject) or not (is_rule(subject) or subject.declaration.counts_zeros)
+    return is_rule(subject) or not subject.declaration.counts_zeros
 
 
 @law(
@@ -121,12 +123,15 @@ def is_read(subject: Subject) -> bool:
     any_arithmetic=True,
 )
 def nonfinite_gradients_act(trial: Trial) -> str | None:
-    for clean, poisoned, step, element in poisonings(trial):
+    """Of a rule with norms it is enough that no number results where every reading gives none."""
+    subject = subject_of(trial.case)
+    has_norms = is_rule(subject) and not subject.elementwise
+    for clean, poisoned, step, element in chain(poisonings(trial), big_poisonings(trial)):
         results, kinds = poisoned.run(), kinds_of(poisoned.computed, poisoned.case, step, element)
         number = results[step, element]
-        if kind_of(number) in kinds or ("finite" in kinds and len(kinds) > 1):
+        if kind_of(number) in kinds or ("finite" in kinds and (has_norms or len(kinds) > 1)):
             continue
-        if len(kinds) == 1 or np.isfinite(number):
+        if np.isfinite(number) or (len(kinds) == 1 and not has_norms):
             text = f"{number}, must be {' or '.join(sorted(kinds))}, at step {step + 1}, element {element}"
             must, allowed = results.copy(), np.full(results.shape, np.inf)
             must[step, element] = clean.run()[step, element] if kinds == {"finite"} else float(min(kinds - {"finite"}))

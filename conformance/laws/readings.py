@@ -52,6 +52,7 @@ class Reading(Working):
         if ufunc is np.sign and self.nan == DROPPED:
             result[np.isnan(result)] = 0  # formed as `(x > 0) - (x < 0)`
         if ufunc in COMPARISONS:
+            result = self._read(np.asarray(result))  # of two norms it is a plain bool
             result.unordered = sum(np.isnan(np.asarray(operand)) for operand in inputs) > 0
         return result
 
@@ -83,7 +84,7 @@ def kinds_of(computed: Declared, case: Case, step: int, element: int) -> frozens
     """Return the kinds of number that the readings of a formula give for one element after one step.
 
     Args:
-        computed: an elementwise rule, or a wrapper, with the hyperparameters of the case.
+        computed: a rule or a wrapper, with the hyperparameters of the case.
         case: a case of one parameter that always has a gradient.
         step: counted from 0.
         element: of the flat parameter.
@@ -99,12 +100,14 @@ def kinds_of(computed: Declared, case: Case, step: int, element: int) -> frozens
 
 
 def _after_rule(rule: Any, case: Case, element: int, inputs: Sequence[Array]) -> Any:
-    """Return what an elementwise rule makes of one element, from the parameter and its gradients."""
-    param, *grads = (array.reshape(-1)[element : element + 1] for array in inputs)
+    """Return what a rule makes of one element, from the parameter and its gradients; norms need all of them."""
+    if rule.elementwise:
+        inputs, element = [array.reshape(-1)[element : element + 1] for array in inputs], 0
+    param, *grads = inputs
     training = Training(rule, [param])
     for grad, rate in zip(grads, case.learning_rates, strict=False):
         (after,) = training.step([grad], rate)
-    return after[0]
+    return after.reshape(-1)[element]
 
 
 def _after_wrapper(wrapper: Wrapper, case: Case, element: int, inputs: Sequence[Array]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -97,13 +98,28 @@ def halved(case: Case) -> Case:
     return case.replace(parameters=parameters, grads=tuple(halves(grads[0]) for grads in case.grads))
 
 
+FEW_POISONED, BIG = 3, 4099
+"""The most steps of a poisoned run of a rule with norms, and the elements of a parameter larger than any drawn."""
+
+
 def poisonings(trial: Trial) -> Iterator[tuple[Trial, Trial, int, int]]:
     """Pair the trial on its largest parameter with trials that have NaN or an infinity in one gradient.
 
     Yields:
         The clean trial, the poisoned one, the poisoned step and the poisoned element.
     """
-    clean = trial.on(largest(trial.case))
+    case = largest(trial.case)
+    yield from _poisonings(trial.on(case if subject_of(case).elementwise else case.upto(FEW_POISONED)))
+
+
+def big_poisonings(trial: Trial) -> Iterator[tuple[Trial, Trial, int, int]]:
+    """Do the same with NaN in a parameter of `BIG` elements."""
+    case = largest(trial.case).upto(2)
+    if case.size and not subject_of(case).shaped:
+        yield from islice(_poisonings(trial.on(case.each(lambda array: np.resize(array, BIG)))), 1)
+
+
+def _poisonings(clean: Trial) -> Iterator[tuple[Trial, Trial, int, int]]:
     step, element = poisoned_place(clean.case)
     for case in poisoned(clean.case):
         yield clean, clean.on(case), step, element

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.laws.law import Trial
+from optimetry.conformance.selftest.faults.hooks import hooked
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.subjects.registry import SUBJECTS
-from optimetry.conformance.subjects.wrappers.averages import ModelAverage
+from optimetry.conformance.subjects.wrappers.averages import ExponentialMovingAverage, ModelAverage
 from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
@@ -29,6 +31,12 @@ def contradiction(law: str, target: Target, cases: Iterable[Case]) -> str | None
     """What first contradicts a law."""
     found = (LAWS[law].broken(Trial(target, case, Guard())) for case in cases)
     return next((text for text in found if text is not None), None)
+
+
+def with_hooks(optimizer: str, **hooks: Any) -> Instead:
+    """The reference, but for what some functions do to the runs of one rule."""
+    start = hooked(**hooks)
+    return Instead(lambda rule, parameters: start(rule, parameters, {}), optimizer)
 
 
 def in_place_of(optimizer: str, run: Callable[[Any, Any], Any]) -> Instead:
@@ -78,3 +86,35 @@ def broken_fold(kind: type[WindowAverage]) -> str | None:
     cases = cases_of("model_average")[:1]
     assert contradiction("fold", NumpyTarget(), cases) is None
     return contradiction("fold", in_place_of("model_average", begin), cases)
+
+
+def finite(grad: Any) -> Any:
+    """Take what is not finite for 0."""
+    return np.nan_to_num(grad, nan=0, posinf=0, neginf=0)
+
+
+NORMS = [name for name, subject in SUBJECTS.items() if LAWS["norms_of_any_shape"].applies(subject) or subject.shaped]
+
+
+@pytest.mark.parametrize("optimizer", [*NORMS, "sgd"])
+def test_no_rule_hides_a_gradient_that_is_not_finite(optimizer: str) -> None:
+    target = with_hooks(optimizer, gradient=finite)
+    assert "must be nan, at step" in str(contradiction("nonfinite_gradients_act", target, cases_of(optimizer)))
+
+
+@pytest.mark.parametrize("optimizer", ["lars_momentum", "lamb", "sgd", "torch.adam"])
+def test_nor_in_large_parameters_alone(optimizer: str) -> None:
+    target = with_hooks(optimizer, gradient=lambda grad: finite(grad) if grad.size > 1000 else grad)
+    found = contradiction("nonfinite_gradients_act", target, cases_of(optimizer))
+    assert "must be nan, at step 2, element 2049" in str(found)
+
+
+def test_an_average_does_not_either() -> None:
+    class Hiding(ExponentialMovingAverage):
+        def feed(self, fed: Any, parameters: Any, state: Any) -> Any:
+            return super().feed([finite(x) if x.size > 1000 else x for x in fed], parameters, state)
+
+    target = in_place_of(
+        "exponential_moving_average", lambda rule, parameters: run_of(Hiding(**rule.hyper()), parameters)
+    )
+    assert contradiction("nonfinite_gradients_act", target, cases_of("exponential_moving_average"))
