@@ -6,20 +6,20 @@ for such cases alone. They are short and always the same, so that the drawn ones
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.cases.case import Case
-from optimetry.conformance.cases.drawn import fitting
+from optimetry.conformance.cases.case import Case, Grads
+from optimetry.conformance.cases.drawn import Shape, fitting
 from optimetry.conformance.cases.strategies import EPSILON_NAMES, drawn_cases
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.rules import RuleSubject, documented_defaults
 from optimetry.conformance.subjects.subject import Subject
-from optimetry.reference.declaration import Hyperparameter
+from optimetry.reference.declaration import Hyperparameter, Interval
 from optimetry.reference.errors import HyperparameterError
 
 STEPS, MANY_STEPS = 4, 20
@@ -27,6 +27,12 @@ SHAPE = (3, 4)
 
 LARGE_RATE, SMALL_RATE, COUNT = 4.0, 1e-9, 17
 """A learning rate above all that are drawn, one below them, and a count above them."""
+
+LARGEST_RATE, LARGE_NUMBER = 64.0, 3.0
+"""A learning rate above any limit, and numbers without an upper end: a factor 1 - rate*decay is below 0."""
+
+FAR = 2.0**18
+"""The size of parameters beyond the range of float16."""
 
 SLOWLY = 0.99
 """By how much a learning rate falls in each step of a schedule whose single steps are small."""
@@ -36,6 +42,9 @@ STEEPER = 4
 
 CLOSER = 16
 """How many times closer to 1 than its default a momentum or a decay rate is, where it is closer than any drawn."""
+
+WHOLE_SIZES = (16, 32, 64, 128)
+"""Sizes that leave no tail behind any vector width; all that are drawn leave one."""
 
 TINY = 2.0**-60
 """By which the parameters of a wrapper are scaled: what depends on their sign alone stays what it was."""
@@ -64,6 +73,29 @@ def may_be_zero(subject: Subject) -> list[Hyperparameter]:
     """Return the real numbers that may be 0, and are never drawn so."""
     numbers = [number for number in subject.hyperparameters() if number.kind is float and 0.0 not in number.corners]
     return [number for number in numbers if number.domain is not None and 0.0 in number.domain]
+
+
+def untried_ends(subject: Subject) -> dict[str, float]:
+    """Return the last number of each domain that is never drawn: the 1 of a decay rate that may be 1."""
+    return {
+        number.name: end
+        for number, domain in _domains(subject)
+        for end in domain.ends
+        if end and end in domain and end not in (*number.corners, number.default)
+    }
+
+
+def _large(subject: Subject) -> dict[str, float]:
+    """Return `LARGE_NUMBER` for all real numbers that have no upper end, such as a weight decay."""
+    ends = {number.name: domain.ends for number, domain in _domains(subject)}
+    return {name: LARGE_NUMBER for name, (low, high) in ends.items() if low >= 0 and np.isinf(high)}
+
+
+def _domains(subject: Subject) -> Iterator[tuple[Hyperparameter, Interval]]:
+    """Yield the real numbers with their domains."""
+    for number in subject.hyperparameters():
+        if number.kind is float and number.domain is not None:
+            yield number, number.domain
 
 
 def _of_rule(subject: Subject, dtype: str) -> Iterator[Case]:
@@ -106,6 +138,24 @@ def _of_rule(subject: Subject, dtype: str) -> Iterator[Case]:
             yield from case((rate,) * MANY_STEPS, start=NEAR, **{number.name: COUNT})
     for power in POWERS.get(dtype, ()):
         yield from case(usual, 2.0**power, min(2.0**power, NEAR))
+    yield from case((LARGEST_RATE,) * STEPS, **_large(subject))
+    if form.largest > FAR:
+        yield from case(usual, start=FAR)
+    for name, end in untried_ends(subject).items():
+        yield from case(usual, **{name: end})
+    (plain,) = case(usual)
+    yield plain.replace(grads=plain.grads[:1] * STEPS)
+    yield _of_sizes(plain, [fitting(subject, (size,)) for size in WHOLE_SIZES])
+
+
+def _of_sizes(case: Case, shapes: Sequence[Shape]) -> Case:
+    """Return a case of one parameter with several of these shapes, in which its elements are repeated."""
+
+    def resized(arrays: Grads) -> Grads:
+        return tuple(np.resize(array, shape) for array in arrays if array is not None for shape in shapes)
+
+    parameters = tuple(np.resize(array, shape) for array in case.parameters for shape in shapes)
+    return case.replace(parameters=parameters, grads=tuple(map(resized, case.grads)))
 
 
 def _with_digits(number: Hyperparameter, value: Any) -> Any:
@@ -135,3 +185,6 @@ def _of_wrapper(subject: Subject, dtype: str) -> Iterator[Case]:
         largest = abs(first.hyper["max"])
         yield first.replace(hyper={**first.hyper, "min": largest / 2, "max": largest})
     yield first.replace(parameters=tuple(np.asarray(param * param.dtype.type(TINY)) for param in first.parameters))
+    rng = np.random.default_rng(0)
+    several = [tuple(rng.standard_normal(size).astype(first.form.dtype) for size in WHOLE_SIZES) for _ in range(3)]
+    yield first.replace(learning_rates=first.learning_rates[:1] * 2, parameters=several[0], grads=tuple(several[1:]))
