@@ -14,6 +14,9 @@ from optimetry.reference.distributed.dgc_momentum import count_sent
 
 is_dgc = named("dgc_compress")
 
+TENS = (10, 30, 60, 70)
+"""Sizes that are multiples of ten: all that are drawn are none."""
+
 
 @law("without momentum, all that is fed is sent in the end, and once", universal=False, applies=is_dgc)
 def conservation(trial: Trial) -> str | None:
@@ -38,7 +41,16 @@ def dense(trial: Trial) -> str | None:
 
 @law("the largest entries are sent, as many as the sparsity says", universal=False, applies=is_dgc)
 def largest_are_sent(trial: Trial) -> str | None:
+    """Of sizes whose tenth part is a whole number as well, which `int(size * (1 - 0.9))` falls short of."""
     case = trial.case
+    tenths = case.replace(
+        hyper={**case.hyper, "sparsity": 0.9}, parameters=tuple(np.zeros(size, case.form.dtype) for size in TENS)
+    )
+    return next(filter(None, (_sent(trial, each) for each in (case, tenths))), None)
+
+
+def _sent(trial: Trial, case: Case) -> str | None:
+    """Describe where the first step does not send the largest entries."""
     fed, must = [], []
     for param in case.parameters:
         values = _different(case, param.size)

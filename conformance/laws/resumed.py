@@ -40,6 +40,11 @@ class Saved:
     rows: Array
     state: State
 
+    def anew(self, session: Session, row: Array) -> Saved:
+        """Return what a run saves whose last result was ``row``: this one some steps later, or one resumed from it."""
+        run: Any = session.run
+        return Saved(session, row[None], _copied(run.state()))
+
 
 def saved(trial: Trial, steps: int) -> Saved | None:
     """Run the first steps of a case and save the run; None where the target saves nothing."""

@@ -14,13 +14,13 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case, Grads
 from optimetry.conformance.laws.law import Trial, exact_difference, is_rule, law, takes_gradients
-from optimetry.conformance.laws.variations import switched_on
+from optimetry.conformance.laws.variations import big, switched_on
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.session import Call, Session, in_turn, watched
 
-SCALES = (65536.0, 4.0)
-"""Powers of two, by which scaling back is exact, in turns: the one that torch's scaler begins with, and a small one."""
+SCALES = (65536.0, 0.25, 4.0)
+"""Powers of two, by which scaling back is exact, in turns: the one that torch's scaler begins with, and small ones."""
 
 POISONS = (np.nan, -np.inf, np.inf)
 """What stands in one entry of a step that is left out, in turns."""
@@ -39,8 +39,8 @@ So is a running mean: of more than two parts only the last is not zero, as a thi
 def scaled_gradients(trial: Trial) -> str | None:
     """Where the case's gradients are finite, scaled as well, and the target offers `Run.step_scaled` or the like.
 
-    Before every step of an update rule two are left out: one whose gradients are all infinite, and one with a single
-    entry that is not finite, in the last gradient.
+    Before every step of an update rule three are left out: one whose gradients are all infinite, and two with a single
+    entry that is not finite, the last of the last gradient or the first of the first. So is one of a big parameter.
     """
     case = switched_on(trial).case
     scales = [_scale(case, step) for step in range(len(case.grads))]
@@ -58,13 +58,14 @@ def scaled_gradients(trial: Trial) -> str | None:
                 scaled = _times(grads, scale)
                 if leaves_out:
                     yield partial(step, _times(grads, np.inf), rate, scale)
-                    yield partial(step, _poisoned(scaled, poison), rate, scale)
+                    for last in (True, False):
+                        yield partial(step, _poisoned(scaled, poison, last), rate, scale)
                 yield partial(plain.step, grads, rate)
                 yield partial(step, scaled, rate, scale)
 
         results = (flat(after)[None] for after in in_turn(trial.target, calls()))
         for scale, poison in zip(scales, cycle(POISONS), strict=False):
-            for entry in ("all inf", f"one {poison}") if leaves_out else ():
+            for entry in ("all inf", f"one {poison}", f"{poison} first") if leaves_out else ():
                 contradiction = exact_difference(next(results), before)
                 if contradiction is not None:
                     return contradiction.extended(f", of gradients with {entry}")
@@ -72,7 +73,18 @@ def scaled_gradients(trial: Trial) -> str | None:
             contradiction = exact_difference(a, before)
             if contradiction is not None:
                 return contradiction.extended(f", under a scale of {scale:g}")
-    return None
+        return next(filter(None, map(_step_of_big, big(trial, 1))), None) if leaves_out else None
+
+
+def _step_of_big(trial: Trial) -> str | None:
+    """Describe what a step changes whose last of many gradients is not a number."""
+    if not trial.offered:
+        return None
+    session, (grads, rate) = Session(trial.target, trial.case), next(trial.case.steps)
+    step: Any = _offered(trial, session.run, "scaled")
+    (after,) = in_turn(trial.target, [partial(step, _poisoned(grads, np.nan, True), rate, 1.0)])
+    contradiction = exact_difference(flat(after)[None], flat(trial.case.parameters)[None])
+    return contradiction and contradiction.extended(f", of {trial.case.size} gradients with one nan")
 
 
 @law("gradients of the parts of a batch give the step of their mean", applies=takes_gradients)
@@ -105,21 +117,28 @@ def accumulated_gradients(trial: Trial) -> str | None:
 
 
 def _scale(case: Case, step: int) -> float:
-    """Return the scale of a step's gradients: the next of `SCALES`, or the smaller where they overflow; 0 if they do.
+    """Return the scale of a step's gradients: the next of `SCALES`, or the last where it cannot be; 0 if none can.
 
     In a narrow format it is at most the largest whose inverse is no subnormal number.
     """
     most = 1 / case.form.smallest_normal
     wanted = (min(SCALES[step % len(SCALES)], most), SCALES[-1])
-    return next((scale for scale in wanted if _is_finite(_times(case.grads[step], scale))), 0.0)
+    return next((scale for scale in wanted if _can_be_scaled(case, step, scale)), 0.0)
 
 
-def _poisoned(grads: Sequence[Array | None], poison: float) -> list[Array | None]:
-    """Put what is not finite into the last entry of the last gradient that has any."""
+def _can_be_scaled(case: Case, step: int, scale: float) -> bool:
+    """Whether scaled gradients are finite, and none has become subnormal, which is inexact or may be flushed."""
+    scaled = _times(case.grads[step], scale)
+    normal = (array is None or bool((np.abs(array[array != 0]) >= case.form.smallest_normal).all()) for array in scaled)
+    return _is_finite(scaled) and (scale > 1 or all(normal))
+
+
+def _poisoned(grads: Sequence[Array | None], poison: float, last: bool) -> list[Array | None]:
+    """Put what is not finite into the last entry of the last gradient that has any, or the first of the first."""
     changed = [None if grad is None else grad.copy() for grad in grads]
-    last = next((grad for grad in reversed(changed) if grad is not None and grad.size), None)
-    if last is not None:
-        last.flat[-1] = poison
+    holding = [grad for grad in changed if grad is not None and grad.size]
+    for grad in holding[-1:] if last else holding[:1]:
+        grad.flat[-1 if last else 0] = poison
     return changed
 
 

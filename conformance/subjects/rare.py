@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
+from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,9 @@ CLOSER = 16
 
 WHOLE_SIZES = (16, 32, 64, 128)
 """Sizes that leave no tail behind any vector width; all that are drawn leave one."""
+
+GAPS = (True, True, *(False,) * 40, True, False, True, True)
+"""In which steps there is a gradient: two gaps, one of them longer than what has no gradient may be kept."""
 
 TINY = 2.0**-60
 """By which the parameters of a wrapper are scaled: what depends on their sign alone stays what it was."""
@@ -110,7 +114,7 @@ def _of_rule(subject: Subject, dtype: str) -> Iterator[Case]:
     def case(rates: tuple[float, ...], scale: float = 1.0, start: float = 1.0, **changed: Any) -> Iterator[Case]:
         with suppress(HyperparameterError):  # one number may exclude another
             subject.of({**hyper, **changed})
-            fed = tuple(((scale * grad).astype(form.dtype),) for grad in grads[: len(rates)])
+            fed = tuple(((scale * grad).astype(form.dtype),) for grad in islice(cycle(grads), len(rates)))
             begun = ((start * parameter).astype(form.dtype),)
             yield Case(subject.name, dtype, {**hyper, **changed}, rates, begun, fed)
 
@@ -146,6 +150,8 @@ def _of_rule(subject: Subject, dtype: str) -> Iterator[Case]:
     (plain,) = case(usual)
     yield plain.replace(grads=plain.grads[:1] * STEPS)
     yield _of_sizes(plain, [fitting(subject, (size,)) for size in WHOLE_SIZES])
+    (long,) = case((rate,) * len(GAPS))
+    yield long.replace(grads=tuple(row if present else (None,) for row, present in zip(long.grads, GAPS, strict=True)))
 
 
 def _of_sizes(case: Case, shapes: Sequence[Shape]) -> Case:

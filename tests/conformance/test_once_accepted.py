@@ -16,7 +16,9 @@ from optimetry.conformance.selftest.faults.hooks import hooked
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.subjects.wrappers.averages import ExponentialMovingAverage, ModelAverage
-from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
+from optimetry.conformance.subjects.wrappers.compression import DGCCompress
+from optimetry.conformance.targets.numpy.batches import unscaled
+from optimetry.conformance.targets.numpy.target import NumpyTarget, ScalingRun, run_of
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.averaging.window import FOLD, WindowAverage
@@ -118,3 +120,104 @@ def test_an_average_does_not_either() -> None:
         "exponential_moving_average", lambda rule, parameters: run_of(Hiding(**rule.hyper()), parameters)
     )
     assert contradiction("nonfinite_gradients_act", target, cases_of("exponential_moving_average"))
+
+
+class Holds(ScalingRun):
+    """The reference, to be changed."""
+
+    def __init__(self, rule: Any, parameters: Any) -> None:
+        super().__init__(rule, parameters)
+        self.kept: Any = None
+
+
+class SavesTheFirst(Holds):
+    def state(self) -> Any:
+        self.kept = self.kept or super().state()
+        return self.kept
+
+
+class LoadsLate(Holds):
+    def load(self, state: Any) -> None:
+        self.kept = state
+
+    def step(self, grads: Any, learning_rate: float) -> Any:
+        if self.kept is not None:
+            super().load(self.kept)
+            self.kept = None
+        return super().step(grads, learning_rate)
+
+
+class ChecksTheLast(Holds):
+    """Takes a step unless some gradients are not finite: here those of the last parameter."""
+
+    def looked_at(self, grads: Any) -> Any:
+        return grads[-1:]
+
+    def step_scaled(self, grads: Any, learning_rate: float, scale: float) -> Any:
+        if all(grad is None or np.isfinite(grad).all() for grad in self.looked_at(grads)):
+            return self.step(unscaled(grads, scale), learning_rate)
+        return [np.array(param) for param in self.training.parameters]
+
+
+class ChecksSome(ChecksTheLast):
+    def looked_at(self, grads: Any) -> Any:
+        return [None if grad is None else grad.reshape(-1)[:1000] for grad in grads]
+
+
+class ScalesByOne(Holds):
+    def step_scaled(self, grads: Any, learning_rate: float, scale: float) -> Any:
+        return super().step_scaled(grads, learning_rate, max(scale, 1.0))
+
+
+class ZerosIfLarge(Holds):
+    def step(self, grads: Any, learning_rate: float) -> Any:
+        pairs = zip(grads, self.training.parameters, strict=True)
+        filled = [np.zeros_like(param) if grad is None and param.size > 4096 else grad for grad, param in pairs]
+        return super().step(filled, learning_rate)
+
+
+@pytest.mark.parametrize(
+    ("law", "run", "text"),
+    [
+        ("resuming", SavesTheFirst, "saved a second time, "),
+        ("resuming", LoadsLate, "saved before any step, "),
+        ("scaled_gradients", ChecksTheLast, " first"),
+        ("scaled_gradients", ChecksSome, "of 4099 gradients with one nan"),
+        ("scaled_gradients", ScalesByOne, "under a scale of 0.25"),
+        ("missing_gradient", ZerosIfLarge, "element "),
+    ],
+)
+@pytest.mark.parametrize("optimizer", ["adam", "torch.adamw"])
+def test_runs_that_are_saved_scaled_or_without_a_gradient(law: str, run: Any, text: str, optimizer: str) -> None:
+    assert contradiction(law, NumpyTarget(), cases_of(optimizer)) is None
+    assert text in str(contradiction(law, in_place_of(optimizer, run), cases_of(optimizer)))
+
+
+def test_a_parameter_has_two_gaps() -> None:
+    class LastGap(Holds):
+        """Counts all steps but those of the last gap."""
+
+        def step(self, grads: Any, learning_rate: float) -> Any:
+            steps, gaps, idle = self.kept or (0, [0] * len(grads), [0] * len(grads))
+            gaps = [old if grad is None else now or old for old, now, grad in zip(gaps, idle, grads, strict=True)]
+            self.training.updates = [steps - gap for gap in gaps]
+            idle = [now + 1 if grad is None else 0 for now, grad in zip(idle, grads, strict=True)]
+            self.kept = steps + 1, gaps, idle
+            return super().step(grads, learning_rate)
+
+    found = contradiction("missing_gradient_rests", in_place_of("adam", LastGap), cases_of("adam"))
+    assert str(found).startswith("behind 41 steps without one, ")
+
+
+def test_a_tenth_of_thirty_entries_is_three() -> None:
+    class Short(DGCCompress):
+        def feed(self, fed: Any, parameters: Any, state: Any) -> Any:
+            results, after = super().feed(fed, parameters, state)
+            few = [max(1, int(x.size * (1 - self.sparsity))) for x in results if x.size]
+            for x, number in zip((x for x in results if x.size), few, strict=True):
+                x.flat[np.argsort(-np.abs(x.reshape(-1)), kind="stable")[number:]] = 0
+            return results, after
+
+    target = in_place_of("dgc_compress", lambda rule, parameters: run_of(Short(**rule.hyper()), parameters))
+    assert contradiction("largest_are_sent", NumpyTarget(), cases_of("dgc_compress")) is None
+    assert contradiction("largest_are_sent", target, cases_of("dgc_compress"))
