@@ -17,7 +17,7 @@ from typing import Any
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.drawn import SHAPES, Drawn, Shape, fitting
-from optimetry.conformance.cases.options import option_settings
+from optimetry.conformance.cases.options import all_on, option_settings
 from optimetry.conformance.cases.sparse import SPARSE, places
 from optimetry.conformance.cases.strategies import STEPS, CasePlan, Tensor, case_of, seeded_plan
 from optimetry.conformance.numerics.formats import FORMATS
@@ -79,6 +79,9 @@ FEW_SCALES = (
 """A big tensor with a tail behind its blocks, more tensors than one launch takes, more steps than 8 bits count, many
 sizes with each option, and a norm over more elements than 16 bits count."""
 
+GAPPED, GAPPED_STEPS = FEW_SCALES[1], 7
+"""A big tensor that comes once more, in more steps, of which one has no gradient."""
+
 SCALES = (
     *FEW_SCALES,
     Scale(MORE_SIZES, tensors=len(MORE_SIZES), options=True),
@@ -104,6 +107,9 @@ KEPT = 2**16
 WHOLE = 2**17
 """The most elements of a case that is judged whole, because a result depends on other elements."""
 
+LONG_WITH_OPTIONS = 300
+"""The most steps of a long run that is made with all options on, too."""
+
 SUMMED = 1600
 """The most elements of tensors of many sizes whose sums are evaluated again with each option."""
 
@@ -116,17 +122,24 @@ def large_plans(subject: Drawn, dtype: str, scales: Sequence[Scale], seed: int) 
     for scale in scales:
         if scale.sparse and (subject.elementwise or subject.counts_zeros):
             continue
-        settings = option_settings(subject) if scale.options and not subject.shaped else [_defaults(subject)]
+        settings = _settings(scale, subject)
         plan = _large_plan(scale, subject, dtype, settings[0], seed)
         whole_run = not scale.long or len(built(plan, subject).grads) == scale.steps
         if whole_run and (subject.elementwise or _summable(plan, subject)):
             yield plan
             for number, hyper in enumerate(settings[1:], 1):
                 yield dataclasses.replace(plan, hyper=hyper, seed=(plan.seed + number) % 2**32)
+    if GAPPED in scales and subject.elementwise:
+        plan = _large_plan(GAPPED, subject, dtype, _settings(GAPPED, subject)[0], seed)
+        yield dataclasses.replace(plan, steps=GAPPED_STEPS, tensors=(dataclasses.replace(plan.tensors[0], missing=2),))
 
 
-def _defaults(subject: Drawn) -> dict[str, Any]:
-    return subject.declaration.typical().hyper()
+def _settings(scale: Scale, subject: Drawn) -> list[dict[str, Any]]:
+    """Return the hyperparameters of the cases of a scale; a long run may have its options on as well."""
+    if scale.options and not subject.shaped:
+        return option_settings(subject)
+    on = all_on(subject) if scale.long and scale.steps <= LONG_WITH_OPTIONS and not subject.shaped else None
+    return [subject.declaration.typical().hyper(), *([on] if on else [])]
 
 
 def _large_plan(scale: Scale, subject: Drawn, dtype: str, hyper: dict[str, Any], seed: int) -> CasePlan:

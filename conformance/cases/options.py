@@ -7,11 +7,13 @@ large tensors alone, and only with that option.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from itertools import combinations, count
 from typing import Any
 
 from optimetry.conformance.cases.drawn import Drawn
 from optimetry.reference.declaration import Hyperparameter
+from optimetry.reference.errors import HyperparameterError
 
 
 def option_settings(subject: Drawn) -> list[dict[str, Any]]:
@@ -30,6 +32,23 @@ def option_settings(subject: Drawn) -> list[dict[str, Any]]:
     switched = list(zip(options, combinations(range(settings), settings // 2 + 1), strict=False))
     chosen = [{name: other[name] for name, settings_with in switched if i in settings_with} for i in range(settings)]
     return [typical, *({**typical, **changes} for changes in chosen)]
+
+
+def all_on(subject: Drawn) -> dict[str, Any] | None:
+    """Return the defaults with all options on that are off in them, or all but one that excludes another.
+
+    Returns:
+        The hyperparameters; None where no option is off.
+    """
+    typical = subject.declaration.typical().hyper()
+    other = {x.name: _switched(x, typical[x.name]) for x in subject.hyperparameters() if not typical[x.name]}
+    on = {name: value for name, value in other.items() if value}
+    for left_out in (None, *on) if on else ():
+        hyper = {**typical, **{name: value for name, value in on.items() if name != left_out}}
+        with suppress(HyperparameterError):
+            subject.declaration.of(hyper)
+            return hyper
+    return None
 
 
 def _switched(declared: Hyperparameter, value: Any) -> Any:

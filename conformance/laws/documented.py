@@ -30,7 +30,8 @@ def missing_gradient_rests(trial: Trial) -> str | None:
     for full, holed, gap in gapped(trial):
         contradiction = full.agrees(full.run(), np.delete(holed.run(), gap, axis=0))
         if contradiction is not None:
-            return contradiction if len(gap) == 1 else behind(f"behind {len(gap)} steps without one, ", contradiction)
+            missing = gap.stop - gap.start
+            return contradiction if missing == 1 else behind(f"behind {missing} steps without one, ", contradiction)
     return None
 
 

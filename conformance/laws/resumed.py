@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Grads
 from optimetry.conformance.laws.law import Trial, is_rule, keeps_state
-from optimetry.conformance.numerics.arrays import Array, apart, flat
+from optimetry.conformance.numerics.arrays import Array, apart, flat, same_bits
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Session, in_turn, watched
@@ -40,10 +40,17 @@ class Saved:
     rows: Array
     state: State
 
-    def anew(self, session: Session, row: Array) -> Saved:
-        """Return what a run saves whose last result was ``row``: this one some steps later, or one resumed from it."""
+    def with_state_of(self, session: Session) -> Saved:
+        """Return the same with what another run saves, or this one later."""
         run: Any = session.run
-        return Saved(session, row[None], _copied(run.state()))
+        return replace(self, session=session, state=_copied(run.state()))
+
+    def has_state_of(self, other: Saved) -> bool:
+        """Whether both have saved the same bits."""
+        return self.state.keys() == other.state.keys() and all(
+            len(arrays) == len(other.state[slot]) and all(map(same_bits, arrays, other.state[slot]))
+            for slot, arrays in self.state.items()
+        )
 
 
 def saved(trial: Trial, steps: int) -> Saved | None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import islice
 
 import numpy as np
 
-from optimetry.conformance.cases.case import Grads
 from optimetry.conformance.laws.law import (
     Trial,
     behind,
@@ -33,7 +31,7 @@ from optimetry.conformance.laws.variations import (
     switched_on,
     with_options,
 )
-from optimetry.conformance.numerics.arrays import Array, flat
+from optimetry.conformance.numerics.arrays import flat
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.session import Session, in_turn, watched
 from optimetry.reference.errors import TargetFault
@@ -80,7 +78,7 @@ def runs_side_by_side(trial: Trial) -> str | None:
 def missing_gradient(trial: Trial) -> str | None:
     for full, holed, gap in gapped(trial):
         after = holed.run()
-        before = np.array([flat(full.case.parameters), *after])[gap]
+        before = np.broadcast_to(after[gap.start - 1] if gap.start else flat(full.case.parameters), after[gap].shape)
         contradiction = exact_difference(after[gap], before)
         if contradiction is not None:
             return contradiction
@@ -150,8 +148,8 @@ def resuming(trial: Trial) -> str | None:
 def _resumed_to_the_bit(trial: Trial) -> str | None:
     """Compare a run with the one that is resumed in its middle; None where they agree or nothing can be saved.
 
-    So are one that goes on from what the resumed run saves before any step, and one from what the run saves once more
-    before its last.
+    So is one that goes on from what the resumed run saves before any step. At last, what the run saves a second time is
+    what it saved first only if that of the others is.
     """
     half = len(trial.case.grads) // 2
     if not half:
@@ -160,28 +158,19 @@ def _resumed_to_the_bit(trial: Trial) -> str | None:
         begun = saved(trial, half)
         if begun is None:
             return None
-        runs = [begun.session, resumed(trial, begun)]
-        runs.append(resumed(trial, begun.anew(runs[1], begun.rows[-1])))
-        *most, last = islice(trial.case.steps, half, None)
-        rows = [begun.rows[-1]]
-        contradiction = _in_step(trial, most, runs, rows)
-        if contradiction is None:
-            runs.append(resumed(trial, begun.anew(begun.session, rows[-1])))
-            contradiction = _in_step(trial, [last], runs, rows)
-    return contradiction
-
-
-def _in_step(
-    trial: Trial, steps: Iterable[tuple[Grads, float]], runs: Sequence[Session], rows: list[Array]
-) -> str | None:
-    """Take steps in several runs, and compare each with the first, whose results are appended to ``rows``."""
-    for i, row in enumerate(played(trial.target, steps, *runs)):
-        if i % len(runs) == 0:
-            rows.append(row)
-        contradiction = exact_difference(rows[-1][None], row[None])
-        if contradiction is not None:
-            which = ("", "", "saved before any step, ", "saved a second time, ")[i % len(runs)]
-            return behind(which, contradiction)
+        rest, again = islice(trial.case.steps, half, None), resumed(trial, begun)
+        anew = resumed(trial, begun.with_state_of(again))
+        rows = (row[None] for row in played(trial.target, rest, begun.session, again, anew))
+        for plain, loaded, loaded_anew in zip(rows, rows, rows, strict=True):
+            contradiction = exact_difference(plain, loaded)
+            if contradiction is not None:
+                return contradiction
+            contradiction = exact_difference(plain, loaded_anew)
+            if contradiction is not None:
+                return behind("saved and loaded once more, ", contradiction)
+        own, other = begun.with_state_of(begun.session), begun.with_state_of(anew)
+    if begun.has_state_of(own) and not begun.has_state_of(other):
+        return "a run saves, a second time and some steps later, what it saved first"
     return None
 
 

@@ -27,48 +27,32 @@ def complete(case: Case) -> Case:
     return case.at_steps([step for step, grads in enumerate(case.grads) if all(grad is not None for grad in grads)])
 
 
-LONG_GAP = 40
+LONG_GAP = 17
 """For how many steps a parameter may be without a gradient: what is dropped after a while is kept for one step."""
 
-BIG, FEW_OF_BIG, FEW_POISONED = 4099, 3, 3
-"""The elements of a parameter larger than any drawn, the most steps of its runs, and those of a rule with norms that is
-fed NaN or an infinity."""
 
-
-def big(trial: Trial, steps: int = FEW_OF_BIG) -> Iterator[Trial]:
-    """Yield a trial of few steps on one parameter of `BIG` elements, where shapes do not matter and there is one."""
-    case = largest(trial.case).upto(steps)
-    if case.elements and not subject_of(case).shaped:
-        yield trial.on(case.each(lambda array: np.resize(array, BIG)))
-
-
-def gapped(trial: Trial) -> Iterator[tuple[Trial, Trial, Array]]:
+def gapped(trial: Trial) -> Iterator[tuple[Trial, Trial, slice]]:
     """Pair the trial on its largest parameter with one that has no gradient for one step, and then for many.
 
-    The second pair has options such as a momentum on, without which there may be nothing to lose, and a second gap. The
-    third has a big parameter.
+    The second pair has options such as a momentum on, without which there may be nothing to lose.
 
     Yields:
         The trial without missing gradients, the one with some, and the steps of these.
     """
     full = trial.on(largest(trial.case))
     if full.case.grads:
-        for plain, length in ((full, 1), (switched_on(full), LONG_GAP), *((large, 1) for large in big(full))):
+        for plain, length in ((full, 1), (switched_on(full), LONG_GAP)):
             holed, gap = with_gap(plain.case, length)
             yield plain, plain.on(holed), gap
 
 
-def with_gap(case: Case, length: int = 1) -> tuple[Case, Array]:
-    """Insert steps without a gradient before the second, or only, step of a one-parameter case; return where.
-
-    Where they are several, one more is inserted before the last of three steps or more.
-    """
-    last = len(case.grads) - 1
-    inserted = [min(last, 1)] * length + [last] * (length > 1 and last > 1)
-    steps = sorted([*range(len(case.grads)), *inserted])
-    gap = np.array([i for i, step in enumerate(steps) if step in steps[i + 1 :]])
-    holed = case.at_steps(steps)
-    return holed.replace(grads=tuple((None,) if i in gap else row for i, row in enumerate(holed.grads))), gap
+def with_gap(case: Case, length: int = 1) -> tuple[Case, slice]:
+    """Insert steps without a gradient before the second, or only, step of a one-parameter case; return where."""
+    first = min(len(case.grads) - 1, 1)
+    gap = slice(first, first + length)
+    holed = case.at_steps(sorted([*range(len(case.grads)), *[first] * length]))
+    nothing: tuple[tuple[Array | None, ...], ...] = ((None,),) * length
+    return holed.replace(grads=(*holed.grads[:first], *nothing, *holed.grads[gap.stop :])), gap
 
 
 MANY, FEW_STEPS = 11, 4
@@ -112,6 +96,17 @@ def halved(case: Case) -> Case:
 
     parameters = tuple(np.array_split(case.parameters[0].reshape(-1), 2))
     return case.replace(parameters=parameters, grads=tuple(halves(grads[0]) for grads in case.grads))
+
+
+FEW_POISONED, BIG = 3, 4099
+"""The most steps of a poisoned run of a rule with norms, and the elements of a parameter larger than any drawn."""
+
+
+def big(trial: Trial, steps: int) -> Iterator[Trial]:
+    """Yield a trial of few steps on one parameter of `BIG` elements, where shapes do not matter and there is one."""
+    case = largest(trial.case).upto(steps)
+    if case.elements and not subject_of(case).shaped:
+        yield trial.on(case.each(lambda array: np.resize(array, BIG)))
 
 
 def poisonings(trial: Trial) -> Iterator[tuple[Trial, Trial, int, int]]:

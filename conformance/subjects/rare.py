@@ -16,6 +16,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case, Grads
 from optimetry.conformance.cases.drawn import Shape, fitting
+from optimetry.conformance.cases.options import all_on
 from optimetry.conformance.cases.strategies import EPSILON_NAMES, drawn_cases
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.rules import RuleSubject, documented_defaults
@@ -150,8 +151,10 @@ def _of_rule(subject: Subject, dtype: str) -> Iterator[Case]:
     (plain,) = case(usual)
     yield plain.replace(grads=plain.grads[:1] * STEPS)
     yield _of_sizes(plain, [fitting(subject, (size,)) for size in WHOLE_SIZES])
-    (long,) = case((rate,) * len(GAPS))
-    yield long.replace(grads=tuple(row if present else (None,) for row, present in zip(long.grads, GAPS, strict=True)))
+    on = {name: value for name, value in (all_on(subject) or {}).items() if name in real}  # else there may be no state
+    for long in case((rate,) * len(GAPS), **on):
+        rows = zip(long.grads, GAPS, strict=True)
+        yield long.replace(grads=tuple(row if present else (None,) for row, present in rows))
 
 
 def _of_sizes(case: Case, shapes: Sequence[Shape]) -> Case:

@@ -135,6 +135,7 @@ class LastGap(Gaps):
     ("optimizer", "kind"),
     [
         ("rmsprop", Evicting),
+        ("torch.sgd", Evicting),
         ("papers.radam", Evicting),
         ("lamb", Evicting),
         ("torch.adafactor", Evicting),
