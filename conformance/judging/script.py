@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import textwrap
 from collections.abc import Sequence
 from contextlib import redirect_stdout
@@ -92,6 +93,9 @@ print(f"{beyond} of the values above $differ")
 assert beyond
 """)
 
+REPEATED = re.compile(r"(?<=[\[ ])([^\[\], ]+)(?:, \1){99,}(?=[,\]])")
+"""The same number, many times one after the other in a list."""
+
 RULE_INPUTS = Template("""learning_rates = $rates
 grads = $grads  # one list a step; None: no gradient
 """)
@@ -146,12 +150,12 @@ def script(case: Case, after: Array, oracle: Expected, *, title: str, target: st
         The text; None in the improbable case that no script shows what was judged.
     """
     beyond = int(np.count_nonzero(shares_of(after, oracle) > SLACK))
-    text = _of_formula(case, after, oracle, title=title, target=target)
+    text = _shorter(_of_formula(case, after, oracle, title=title, target=target))
     if run_script(text) == beyond:
         return text
     about = f"Compares what {target} gave with the documented formula, as optimetry has evaluated it."
     shown = Difference.of("", oracle.value, after, np.where(oracle.known, SLACK * oracle.bound, np.inf))
-    text = _recorded(shown, [(case, after)], COLUMNS, dtype=case.dtype, title=title, about=about)
+    text = _shorter(_recorded(shown, [(case, after)], COLUMNS, dtype=case.dtype, title=title, about=about))
     return text if run_script(text) == beyond else None
 
 
@@ -168,8 +172,13 @@ def script_of_law(difference: Difference, ran: Sequence[Ran], *, dtype: str, tit
     Returns:
         The text; None where the difference is one of bits that no number shows, such as the sign of a zero.
     """
-    text = _recorded(difference, ran, '"one", "other"', dtype=dtype, title=title, about=about)
+    text = _shorter(_recorded(difference, ran, '"one", "other"', dtype=dtype, title=title, about=about))
     return text if run_script(text) else None
+
+
+def _shorter(text: str) -> str:
+    """Write a number that stands a hundred times or more in a list as ``*[0.5] * 100``."""
+    return REPEATED.sub(lambda found: f"*[{found[1]}] * {found[0].count(',') + 1}", text)
 
 
 def run_script(text: str) -> int:

@@ -16,6 +16,7 @@ from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.broken import Broken
 from optimetry.conformance.judging.evidence import of_broken_law, of_difference, of_fault
+from optimetry.conformance.judging.script import run_script
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.laws.law import Law, Trial
 from optimetry.conformance.naming.families.family import Dialect
@@ -24,6 +25,7 @@ from optimetry.conformance.numerics.agreement import SLACK, compare
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest.faults import FAULTS
+from optimetry.conformance.selftest.faults.hooks import hooked
 from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.selftest.sensitivity import judged
 from optimetry.conformance.subjects.registry import SUBJECTS
@@ -155,6 +157,15 @@ def test_hyperparameters_are_numbers_of_the_wide_type_in_the_script() -> None:
         assert f"rho=wide({hyper['rho']!r}), " in call
         assert f"centered={hyper['centered']}" in call
         assert call.endswith("slots=('mean_square', 'mean_grad', 'velocity'))"), call
+
+
+def test_a_number_that_stands_in_a_list_many_times_is_written_once() -> None:
+    start = hooked(gradient=lambda grad: np.nan_to_num(grad) if grad.size > 1000 else grad)
+    verdict = verdict_of(Instead(lambda rule, parameters: start(rule, parameters, {}), "sgd"), "sgd")
+    text = shown_by(verdict)["script"]
+    assert "* 2049, nan, *[" in text
+    assert len(text) < 5000
+    assert run_script(text) == 1
 
 
 class Unsteady(NumpyTarget):
