@@ -41,7 +41,7 @@ SMALL = 4096
 BUFFER = 1 << 18
 """Bytes that are read or written at once."""
 
-LIMITS = ("cannot", "pinned", "at_most", "dtypes")
+LIMITS = ("cannot", "pinned", "at_most", "dtypes", "shared")
 """The attributes of a target that say what it does not offer."""
 
 GROUPS, MIXED = "groups", "mixed dtypes"

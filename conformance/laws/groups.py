@@ -37,9 +37,14 @@ def groups_are_independent(trial: Trial) -> str | None:
 
 
 def _with_other_options(trial: Trial) -> Trial:
-    """Return the same with half the learning rate, and other options if the rule and the target take them."""
+    """Return the same with half the learning rate, and other options if the rule and the target take them.
+
+    Those that all groups of a run have in common stay as they are, see `Target.shared`.
+    """
     case = trial.case.replace(learning_rates=tuple(rate / 2 for rate in trial.case.learning_rates))
-    return with_options(trial.on(case), other_options(case))
+    shared = getattr(trial.target, "shared", {}).get(case.optimizer, ())
+    changes = {name: value for name, value in other_options(case).items() if name not in shared}
+    return with_options(trial.on(case), changes)
 
 
 def _together(members: list[Trial]) -> list[Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from optimetry.conformance.cases.offered import CANNOT, MISSING, UNLIMITED, Limits
@@ -15,6 +15,9 @@ from optimetry.reference.errors import HyperparameterError, TargetError
 
 PINNED, AT_MOST = BOUNDING = ("pinned", "at_most")
 """The attributes that bound hyperparameters."""
+
+SHARED = "shared"
+"""The attribute that says which hyperparameters all groups of a run have in common."""
 
 
 def limits_of(target: Any, optimizer: str) -> Limits:
@@ -52,7 +55,7 @@ def hold_limits(target: Any, spec: str) -> None:
 def _problems(target: Any) -> Iterator[str]:
     for attribute, kind, allowed in (("cannot", "word", CANNOT), ("dtypes", "dtype", tuple(FORMATS))):
         words = getattr(target, attribute, None) or ()
-        if isinstance(words, str) or not isinstance(words, Collection):
+        if not _is_list(words):
             yield f"{attribute} = {words!r}, must be a collection of names, such as {{{allowed[0]!r}}}"
         else:
             yield from (f"{attribute}: {not_among(kind, str(x), allowed)}" for x in words if x not in allowed)
@@ -64,23 +67,43 @@ def _problems(target: Any) -> Iterator[str]:
             return
         for optimizer, bound in bounds.items():
             yield from (f"{attribute}: {problem}" for problem in _wrong(attribute, optimizer, bound))
+    shared = getattr(target, SHARED, {})
+    if not isinstance(shared, Mapping) or not all(map(_is_list, shared.values())):
+        yield f"{SHARED} = {shared!r}, must be a mapping from optimizers to hyperparameters: {{'adam': ['epsilon']}}"
+        return
+    for optimizer, names in shared.items():
+        yield from (f"{SHARED}: {problem}" for problem in _unknown(optimizer, names))
     for optimizer, bound in getattr(target, AT_MOST, {}).items():
         both = [name for name in bound if name in getattr(target, PINNED, {}).get(optimizer, {})]
         yield from (f"{AT_MOST}: {optimizer}: {name} is pinned, and needs no largest value" for name in both)
 
 
-def _wrong(attribute: str, optimizer: str, bound: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what is wrong with the hyperparameters of one optimizer."""
+def _is_list(names: Any) -> bool:
+    """Whether something is a collection of names, and not one name."""
+    return isinstance(names, Collection) and not isinstance(names, str)
+
+
+def _unknown(optimizer: str, names: Iterable[str]) -> Iterator[str]:
+    """Yield which hyperparameters an optimizer does not have, or that there is no such optimizer."""
     if optimizer not in SUBJECTS:
         yield not_among("optimizer", optimizer, SUBJECTS)
         return
-    declared: dict[str, Hyperparameter] = {
-        parameter.name: parameter for parameter in subject_named(optimizer).hyperparameters()
-    }
+    declared = _declared(optimizer)
+    yield from (f"{optimizer}: {not_among('hyperparameter', x, declared)}" for x in names if x not in declared)
+
+
+def _declared(optimizer: str) -> dict[str, Hyperparameter]:
+    return {parameter.name: parameter for parameter in subject_named(optimizer).hyperparameters()}
+
+
+def _wrong(attribute: str, optimizer: str, bound: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with the hyperparameters of one optimizer."""
+    yield from _unknown(optimizer, bound)
+    declared = _declared(optimizer) if optimizer in SUBJECTS else {}
     for name, value in bound.items():
         if name not in declared:
-            yield f"{optimizer}: {not_among('hyperparameter', name, declared)}"
-        elif attribute == AT_MOST and declared[name].domain is None:
+            continue
+        if attribute == AT_MOST and declared[name].domain is None:
             yield f"{optimizer}: {name} is a flag, which has no largest value: use {PINNED}"
         else:
             try:

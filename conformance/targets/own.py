@@ -14,17 +14,21 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from optimetry.conformance.cases.offered import EMPTY
-from optimetry.conformance.harness.python_harness import default_environment, what_is_wrong
+from optimetry.conformance.harness.python_harness import GROUPS, MIXED, default_environment
+from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.names import near_miss, not_among
-from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
+from optimetry.conformance.subjects.registry import SUBJECTS
+from optimetry.conformance.targets.first_steps import MORE, first_step, in_a_line, works
 from optimetry.conformance.targets.fitting import Fit, Taken, fitted, taken_by
 from optimetry.conformance.targets.offers import Offer, TableTarget
+from optimetry.conformance.targets.protocol import GroupedRun, Hyper
 from optimetry.conformance.targets.table import FRAMEWORKS
 from optimetry.reference.errors import TargetError
 
@@ -54,6 +58,8 @@ class Maker(NamedTuple):
         rate_in_step: whether the learning rate may be an argument of the step, and none of the constructor.
         prepare: called before a user's module is imported, in a process that is ours.
         base: returns the class whose options every optimizer has, so that no rule is fitted to what is passed on to it.
+        groups: whether optimizers train groups of parameters, and parameters of several dtypes. Their offers then have
+            ``start_groups``, and in ``shared`` the hyperparameters that all groups have in common.
     """
 
     kind: str
@@ -67,6 +73,7 @@ class Maker(NamedTuple):
     rate_in_step: bool = False
     prepare: Callable[[], None] = lambda: None
     base: Callable[[], type] = lambda: object
+    groups: bool = False
 
 
 class OwnTarget(TableTarget):
@@ -75,7 +82,12 @@ class OwnTarget(TableTarget):
     Attributes:
         note: what its arguments are given.
         cannot: what it cannot take.
+        shared: hyperparameters of each rule that all groups of parameters have in common.
+        refused: what it does not take of `MORE`, by engine, each with the reason; None where its framework has neither.
     """
+
+    shared: Mapping[str, Sequence[str]] = {}
+    refused: Mapping[str, Mapping[str, str]] | None = None
 
     def __init__(
         self, name: str, version: str, offers: Mapping[str, Offer], engine_names: tuple[str, ...], note: str
@@ -92,6 +104,22 @@ class OwnTarget(TableTarget):
     def not_run(self) -> Mapping[str, str]:
         """Return the implementations whose first step raised."""
         return self.stopped
+
+    @property
+    def mixes_dtypes(self) -> bool:
+        """Whether a run's parameters may have several dtypes."""
+        return self.refused is not None and MIXED not in self.refused.get(self.engine, MORE)
+
+    @property
+    def start_groups(self) -> Callable[[str, Sequence[tuple[Hyper, list[Array]]]], GroupedRun] | None:
+        """What begins a run over groups of parameters, None where there can be none."""
+        taken = self.refused is not None and GROUPS not in self.refused.get(self.engine, MORE)
+        return self._start_groups if taken else None
+
+    def _start_groups(self, optimizer: str, groups: Sequence[tuple[Hyper, list[Array]]]) -> GroupedRun:
+        offer: Any = self.offers[optimizer]
+        run: GroupedRun = offer.start_groups(groups, self.engine)
+        return run
 
     def _on(self, engine: str) -> Self:
         other = copy(self)
@@ -135,6 +163,8 @@ def own_target(framework: str, made: Any, rules: Mapping[str, Mapping[str, Any]]
         _rehearse(target, rule, spec)
         empty = () if works(offer, rule, target.engine_names[0], shape=(0,)) else (EMPTY,)
         target.cannot = tuple(dict.fromkeys([*target.cannot, *maker.cannot(offer, rule), *empty]))
+    if maker.groups:
+        _rehearse_more(target)
     return target
 
 
@@ -161,43 +191,23 @@ def maker_of(spec: str) -> Maker:
     return maker
 
 
-def usual(offer: Offer, rule: str) -> dict[str, Any]:
-    """Return the default hyperparameters of a rule, as far as an offer can have them."""
-    return subject_named(rule).declaration.typical().hyper() | dict(offer.held())
-
-
-def first_step(offer: Offer, rule: str, engine: str, missing: bool = False, shape: tuple[int, ...] = (2,)) -> None:
-    """Begin a run with default hyperparameters on two small parameters, and do one step, perhaps with one gradient.
-
-    They are matrices where a rule takes no others.
-
-    Raises:
-        ValueError: it is refused, or does not give what it should; or whatever the optimizer raises.
-    """
-    subject = subject_named(rule)
-    hyper = usual(offer, rule)
-    shape = shape if subject.takes(shape) else (2, 2)
-    parameters = [np.ones(shape, np.float32), np.full(shape, 2, np.float32)]
-    with default_environment(), np.errstate(all="ignore"):
-        refusal = offer.refusal(rule, hyper, "float32", engine)
-        if refusal is not None:
-            raise ValueError(refusal)
-        grads = [array / 2 for array in parameters]
-        after = offer.start(rule, hyper, parameters, engine).step([grads[0], None] if missing else grads, 0.125)
-    wrong = what_is_wrong(after, parameters)
-    if wrong:
-        raise ValueError(f"it gave {wrong}")
-
-
-def works(
-    offer: Offer, rule: str, engine: str = "default", missing: bool = False, shape: tuple[int, ...] = (2,)
-) -> bool:
-    """Return whether `first_step` raises nothing."""
-    try:
-        first_step(offer, rule, engine, missing, shape)
-    except (Exception, SystemExit):
-        return False
-    return True
+def _rehearse_more(target: OwnTarget) -> None:
+    """Do one step of each of `MORE` with each engine; what raises is not run, and the note says so."""
+    refused: dict[str, dict[str, str]] = {}
+    for engine in target.engines():
+        refused[engine.engine] = {}
+        for rule, (what, step) in product(target.offers, MORE.items()):
+            try:
+                with default_environment(), np.errstate(all="ignore"):
+                    step(engine.offers[rule], rule, engine.engine)
+            except (Exception, SystemExit) as error:
+                refused[engine.engine].setdefault(what, in_a_line(error))
+    offers: Mapping[str, Any] = target.offers
+    target.shared, target.refused = {rule: offer.shared for rule, offer in offers.items() if offer.shared}, refused
+    reasons = dict.fromkeys(f"{what} ({why})" for said in refused.values() for what, why in said.items())
+    shared = dict.fromkeys(name for names in target.shared.values() for name in names)
+    for title, texts in (("not tried", reasons), ("one for all groups of parameters", shared)):
+        target.note += f"; {title}: {', '.join(texts)}" if texts else ""
 
 
 def _rehearse(target: OwnTarget, rule: str, spec: str) -> None:
@@ -206,7 +216,7 @@ def _rehearse(target: OwnTarget, rule: str, spec: str) -> None:
         try:
             first_step(target.offers[rule], rule, engine)
         except (Exception, SystemExit) as error:
-            text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}".removesuffix(": ")
+            text = in_a_line(error)
             if engine == target.engine_names[0]:
                 raise TargetError(f"target {spec}: as {rule}: its first step raised {text}") from error
             target.stopped[engine] = f"its first step raised {text}"

@@ -63,6 +63,7 @@ class ProgramTarget:
     pinned: Mapping[str, Mapping[str, Any]]
     at_most: Mapping[str, Mapping[str, Any]]
     dtypes: Sequence[str]
+    shared: Mapping[str, Sequence[str]]
 
     def __init__(self, connection: Connection, engine: str | None = None) -> None:
         hello = connection.hello

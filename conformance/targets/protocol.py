@@ -142,6 +142,8 @@ class Target(Protocol):
         Hyperparameters with a largest value, by optimizer: ``{"rmsprop": {"momentum": 0.9}}``.
     ``dtypes: Collection[str]``
         The dtypes that are offered; any other is *unsupported*.
+    ``shared: Mapping[str, Collection[str]]``
+        Hyperparameters that all groups of a run have in common, by optimizer: ``{"adam": ["epsilon"]}``.
 
     Optional attribute, for what a library can do:
 

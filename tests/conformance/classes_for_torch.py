@@ -73,7 +73,8 @@ class CountsInAnAttribute(HonestAdam):
         self.steps = {}
 
     def count(self, state, group):
-        key = next(i for i, param in enumerate(group["params"]) if self.state[param] is state)
+        everything = (param for each in self.param_groups for param in each["params"])
+        key = next(i for i, param in enumerate(everything) if self.state[param] is state)
         self.steps[key] = self.steps.get(key, 0) + 1
         return self.steps[key]
 
@@ -113,11 +114,12 @@ class SparseAlone(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure=None):
-        for param in self.param_groups[0]["params"]:
-            if param.grad is not None:
-                if not param.grad.is_sparse:
-                    raise RuntimeError("no dense gradients, please")
-                param.add_(param.grad, alpha=-self.param_groups[0]["lr"])
+        for group in self.param_groups:
+            for param in group["params"]:
+                if param.grad is not None:
+                    if not param.grad.is_sparse:
+                        raise RuntimeError("no dense gradients, please")
+                    param.add_(param.grad, alpha=-group["lr"])
 
 
 class NeedsClosure(SparseAlone):
@@ -180,3 +182,114 @@ class KeepsTheGradient(HonestAdam):
         else:
             state["buffer"] = param.grad
         param.add_(state["buffer"], alpha=-group["lr"])
+
+
+class RateOfTheFirstGroup(HonestAdam):
+    """Takes the learning rate of all groups from the first."""
+
+    def update(self, param, state, group, t):
+        super().update(param, state, {**group, "lr": self.param_groups[0]["lr"]}, t)
+
+
+class OptionsOfTheFirstGroup(HonestAdam):
+    """Takes all options but the learning rate from the first group."""
+
+    def update(self, param, state, group, t):
+        super().update(param, state, {**self.param_groups[0], "lr": group["lr"]}, t)
+
+
+class OptionsOfTheClass(HonestAdam):
+    """Takes all options but the learning rate from what the constructor was given."""
+
+    def update(self, param, state, group, t):
+        super().update(param, state, {**self.defaults, "lr": group["lr"]}, t)
+
+
+class ListsItsParameters(HonestAdam):
+    """Trains the parameters that it was made of, and none that is added."""
+
+    def __init__(self, *arguments, **keywords):
+        super().__init__(*arguments, **keywords)
+        self.trained = {param for group in self.param_groups for param in group["params"]}
+
+    def update(self, param, state, group, t):
+        if param in self.trained:
+            super().update(param, state, group, t)
+
+
+class AddsWithDefaults(HonestAdam):
+    """Gives a group that is added later the options of the class in place of its own."""
+
+    def add_param_group(self, param_group):
+        later = bool(self.state)
+        super().add_param_group(param_group)
+        if later:
+            param_group.update({**self.defaults, "lr": param_group["lr"]})
+
+
+class KeepsOptionsInAttributes(HonestAdam):
+    """Has its options in attributes, so that groups differ in their learning rates alone."""
+
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8):
+        torch.optim.Optimizer.__init__(self, params, {"learning_rate": lr, "lr": lr})
+        self.betas, self.eps = betas, eps
+
+    def update(self, param, state, group, t):
+        super().update(param, state, {**group, "decays": self.betas, "tiny": self.eps}, t)
+
+
+class RefusesGroups(HonestAdam):
+    """Refuses more groups than one, as torch's LBFGS does."""
+
+    def add_param_group(self, param_group):
+        if self.param_groups:
+            raise ValueError("no parameter groups, please")
+        super().add_param_group(param_group)
+
+
+class StateAsTheFirst(HonestAdam):
+    """Keeps moments in the dtype of the group's first parameter."""
+
+    def update(self, param, state, group, t):
+        kind = group["params"][0].dtype
+        for name in ("m", "v"):
+            state[name] = state[name].to(kind).to(param.dtype)
+        super().update(param, state, group, t)
+
+
+class OneDtype(HonestAdam):
+    """Refuses parameters of several dtypes."""
+
+    def step(self, closure=None):
+        if len({param.dtype for group in self.param_groups for param in group["params"]}) > 1:
+            raise TypeError("one dtype, please")
+        super().step()
+
+
+class KeepsItsOptions(HonestAdam):
+    """Loads the state alone, and not the options that are saved with it."""
+
+    def load_state_dict(self, state_dict):
+        options = [{**group} for group in self.param_groups]
+        super().load_state_dict(state_dict)
+        for group, kept in zip(self.param_groups, options, strict=True):
+            group.update(decays=kept["decays"], tiny=kept["tiny"])
+
+
+class RollsBackToDefaults(HonestAdam):
+    """Sets options back to those of the constructor when it loads."""
+
+    def load_state_dict(self, state_dict):
+        super().load_state_dict(state_dict)
+        for group in self.param_groups:
+            group.update(self.defaults)
+
+
+class KeepsItsState(HonestAdam):
+    """Keeps the state of parameters that what it loads does not have yet."""
+
+    def load_state_dict(self, state_dict):
+        before = dict(self.state)
+        super().load_state_dict(state_dict)
+        for param, state in before.items():
+            self.state.setdefault(param, state)

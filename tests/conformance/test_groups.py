@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -11,10 +13,12 @@ from optimetry.conformance.laws.law import Trial
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.faults.groups import GROUPS
 from optimetry.conformance.subjects.registry import SUBJECTS
+from optimetry.conformance.targets.limits import hold_limits
 from optimetry.conformance.targets.loading import load_target
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard
+from optimetry.reference.errors import TargetError
 
 
 def breaches(target: Target, optimizer: str) -> list[str]:
@@ -49,6 +53,32 @@ def test_a_group_that_is_not_trained_as_if_alone_is_named(name: str, beginning: 
     texts = breaches(fault.target(), fault.optimizer)
     assert texts
     assert any(text.startswith(beginning) for text in texts)
+
+
+def test_options_that_all_groups_have_in_common_are_not_varied() -> None:
+    target: Any = FAULTS["options_of_the_first_group"].target()
+    options = ["beta1", "beta2", "eps", "weight_decay", "amsgrad", "maximize"]
+    for names, rejected in (([], True), (["weight_decay"], True), (options, False)):
+        target.shared = {"torch.adamw": names}
+        assert bool(breaches(target, "torch.adamw")) is rejected
+
+
+@pytest.mark.parametrize(
+    ("shared", "expected"),
+    [
+        (["adam"], "shared = ['adam'], must be a mapping from optimizers to hyperparameters: {'adam': ['epsilon']}"),
+        ({"adam": "epsilon"}, "must be a mapping from optimizers"),
+        ({"adm": ()}, "shared: unknown optimizer 'adm', must be one of: adadelta, "),
+        ({"adam": ["eps"]}, "shared: adam: unknown hyperparameter 'eps', must be one of: "),
+    ],
+)
+def test_options_in_common_that_mean_nothing_are_refused(shared: Any, expected: str) -> None:
+    target: Any = NumpyTarget()
+    hold_limits(target, "numpy")
+    target.shared = shared
+    with pytest.raises(TargetError) as caught:
+        hold_limits(target, "numpy")
+    assert expected in str(caught.value)
 
 
 @pytest.mark.parametrize("optimizer", ["torch.adamw", "torch.muon", "papers.lamb", "torch.rprop"])

@@ -13,6 +13,8 @@ from tests.conformance.test_own import DECAYS, classes, judged
 
 torch = pytest.importorskip("torch")
 
+from optimetry.conformance.targets.torch.own import OwnTorchRun  # noqa: E402 - where torch is installed
+
 
 class Counting(torch.optim.Optimizer):  # type: ignore[misc]  # the base is Any where torch is not installed
     """Momentum that counts its steps, as most classes do, in a number or in a tensor."""
@@ -82,6 +84,80 @@ def test_a_class_that_saves_in_a_way_of_its_own_is_resumed_in_that_way() -> None
     assert judged(loading, "adam", "float32").verdict == "conforms"
     verdict = judged(loading, "adam", "float64")
     assert (verdict.verdict, verdict.law) == ("diverges", "resuming")
+
+
+@pytest.mark.usefixtures("miniatures")
+@pytest.mark.parametrize(
+    ("name", "group"),
+    [
+        ("RateOfTheFirstGroup", "second"),
+        ("OptionsOfTheFirstGroup", "second"),
+        ("OptionsOfTheClass", "first"),
+        ("ListsItsParameters", "added"),
+        ("AddsWithDefaults", "added"),
+    ],
+)
+def test_a_class_that_does_not_train_each_group_by_its_own_options_is_rejected(name: str, group: str) -> None:
+    kind = getattr(classes("torch"), name)
+    verdict = judged(for_torch(kind, adam=DECAYS), "adam")
+    assert (verdict.verdict, verdict.law) == ("diverges", "groups_are_independent")
+    assert f"the {group} group, alone and among others" in verdict.reason
+    assert judged(without_more(kind), "adam").verdict == "conforms"
+
+
+@pytest.mark.usefixtures("miniatures")
+def test_a_state_in_the_dtype_of_the_first_parameter_is_rejected() -> None:
+    kind = classes("torch").StateAsTheFirst
+    for dtype in ("float32", "float64"):
+        verdict = judged(for_torch(kind, adam=DECAYS), "adam", dtype)
+        assert (verdict.verdict, verdict.law) == ("diverges", "dtypes_are_independent")
+        assert judged(without_more(kind), "adam", dtype).verdict == "conforms"
+
+
+def without_more(kind: Any) -> Any:
+    """Return a target of a class of which groups and several dtypes are not asked."""
+    target = for_torch(kind, adam=DECAYS)
+    target.refused = None
+    return target
+
+
+@pytest.mark.usefixtures("miniatures")
+def test_what_a_class_refuses_or_keeps_in_one_place_for_all_groups_is_not_tried() -> None:
+    mine = classes("torch")
+    refusing, single = for_torch(mine.RefusesGroups, adam=DECAYS), for_torch(mine.OneDtype, adam=DECAYS)
+    assert refusing.note.endswith("; not tried: groups (ValueError: no parameter groups, please)")
+    assert single.note.endswith("; not tried: mixed dtypes (TypeError: one dtype, please)")
+    assert (refusing.start_groups, refusing.mixes_dtypes) == (None, True)
+    assert (single.start_groups is None, single.mixes_dtypes) == (False, False)
+    attributes = for_torch(mine.KeepsOptionsInAttributes, "adam")
+    assert attributes.note.endswith("; one for all groups of parameters: beta1, beta2, epsilon")
+    assert attributes.shared == {"adam": ["beta1", "beta2", "epsilon"]}
+    for target in (refusing, single, attributes):
+        assert judged(target, "adam").verdict == "conforms"
+
+
+@pytest.mark.usefixtures("miniatures")
+@pytest.mark.parametrize("name", ["KeepsItsOptions", "RollsBackToDefaults", "KeepsItsState"])
+def test_a_class_that_keeps_what_a_load_should_replace_breaks_the_law_of_resuming(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = for_torch(getattr(classes("torch"), name), adam=DECAYS)
+    verdict = judged(target, "adam")
+    assert (verdict.verdict, verdict.law) == ("diverges", "resuming")
+    monkeypatch.setattr(OwnTorchRun, "_begin_otherwise", lambda run: None)
+    assert judged(target, "adam").verdict == "conforms", "loaded where nothing was before"
+
+
+@pytest.mark.parametrize(
+    ("cls", "rule"),
+    [("Adam", "papers.adam"), ("SGD", "torch.sgd"), ("NAdam", "torch.nadam"), ("Muon", "torch.muon")],
+)
+def test_torchs_own_classes_train_groups_and_dtypes_apart(cls: str, rule: str) -> None:
+    target = for_torch(getattr(torch.optim, cls), rule)
+    assert all(engine.start_groups and engine.mixes_dtypes for engine in target.engines())
+    assert "groups" not in target.note
+    law = judged(target, rule).law
+    assert law is None
 
 
 def test_a_parameter_whose_first_gradient_comes_behind_a_load_has_no_momentum_yet() -> None:

@@ -12,13 +12,14 @@ import numpy as np
 
 from optimetry.conformance.cases.offered import MISSING
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.targets.first_steps import usual
 from optimetry.conformance.targets.fitting import Fit, Taken
 from optimetry.conformance.targets.keras.backend import ON_THE_CPU, WIDE_JAX
 from optimetry.conformance.targets.keras.process import SHARED, FarRun, backend, base, named
 from optimetry.conformance.targets.keras.table import OFFERS
 from optimetry.conformance.targets.keras.target import KerasTarget
 from optimetry.conformance.targets.offers import ClassOffer
-from optimetry.conformance.targets.own import Maker, usual
+from optimetry.conformance.targets.own import Maker
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.reference.errors import TargetError
 

@@ -21,9 +21,10 @@ from optimetry.conformance.cases.offered import MISSING
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.targets.arguments import RATES
+from optimetry.conformance.targets.first_steps import works
 from optimetry.conformance.targets.fitting import Fit, parameters_of
 from optimetry.conformance.targets.offers import ClassOffer
-from optimetry.conformance.targets.own import Maker, works
+from optimetry.conformance.targets.own import Maker
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.reference.errors import TargetError
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import inspect
 import pickle
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import torch
 
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.targets.first_steps import usual, works
 from optimetry.conformance.targets.fitting import Fit, Taken, parameters_of
-from optimetry.conformance.targets.own import Maker, works
+from optimetry.conformance.targets.own import Maker
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.conformance.targets.torch.rules import (
     ABSENT_TENSOR,
@@ -43,6 +44,32 @@ ABSENT_OBJECT = np.zeros(0, np.uint8)
 class OwnTorchClass(TorchClass):
     """A class that is not torch's, fitted to a rule."""
 
+    usual: Mapping[str, Any] = field(default_factory=dict)
+    """The default hyperparameters of the rule."""
+    kept: Collection[str] = ()
+    """The arguments that it keeps in a group of parameters as they are, so that each group may have its own."""
+
+    @property
+    def rate_of_group(self) -> str:
+        """What a group of parameters calls its learning rate."""
+        return self.rate if self.rate in self.kept else "lr"
+
+    @property
+    def shared(self) -> list[str]:
+        """The hyperparameters of arguments that it keeps elsewhere."""
+        sources = {**self.arguments, **{argument: flag for argument, (flag, _) in self.words.items()}}
+        elsewhere = [source for argument, source in sources.items() if argument not in self.kept]
+        return [name for source in elsewhere for name in ((source,) if isinstance(source, str) else source)]
+
+    def of_group(self, keywords: Mapping[str, Any]) -> dict[str, Any]:
+        """Return those of these keyword arguments that a group has."""
+        return {name: value for name, value in keywords.items() if name in self.kept}
+
+    def of_all_groups(self, first: Mapping[str, Any]) -> dict[str, Any]:
+        """Return those of the first group that it keeps elsewhere, and the defaults of the rule for all others."""
+        usual = self.keywords_on("single", self.usual)
+        return {**first, **{name: usual[name] for name in (*self.arguments, *self.words) if name in self.kept}}
+
     @property
     def taken(self) -> Collection[str]:
         """The names of the arguments that the class takes, or passes on."""
@@ -70,6 +97,7 @@ class OwnTorchRun(TorchRun):
             raise ValueError(f"{entry.cls.__name__} keeps no {entry.rate!r} in param_groups, so no step can change it")
         self._rate = kept[0]
         self._first = self._shared()
+        self._entry, self._keywords = entry, keywords
 
     def _shared(self) -> dict[str, bytes]:
         """Return what the parameters of the group share, but the learning rate, as it is saved."""
@@ -94,8 +122,13 @@ class OwnTorchRun(TorchRun):
         return dict(_slot(key, values) for key, values in (own | changed).items())
 
     def load(self, state: Mapping[str, list[Array]]) -> None:
-        """Continue from what ``state()`` returned."""
+        """Continue from what ``state()`` returned.
+
+        A class that loads in a way of its own is loaded where something else was: into an optimizer that was made with
+        the defaults of the rule, and has done a step. torch's ``load_state_dict`` replaces options and state.
+        """
         if WHOLE in state:
+            self._begin_otherwise()
             self._optimizer.load_state_dict(pickle.loads(state[WHOLE][0].tobytes()))
             (self._group,) = self._optimizer.param_groups  # the groups that torch has made anew
             return
@@ -109,6 +142,17 @@ class OwnTorchRun(TorchRun):
                     self._group[key.removeprefix(OF_THE_GROUP)] = value
                 else:
                     self._optimizer.state[parameter][key] = value
+
+    def _begin_otherwise(self) -> None:
+        """Put an optimizer that has done a step with other options in place of this one; parameters stay."""
+        before = [parameter.detach().clone() for parameter in self._parameters]
+        options = {self._entry.rate: 1.0, **self._entry.of_all_groups(self._keywords)}
+        self._optimizer = self._entry.cls(self._parameters, **options)
+        (self._group,) = self._optimizer.param_groups
+        self.step([np.ones_like(grad) for grad in self._grad_arrays], 1.0)
+        with torch.no_grad():
+            for parameter, value in zip(self._parameters, before, strict=True):
+                parameter.copy_(value)
 
 
 def _whole(optimizer: Any) -> bytes | None:
@@ -170,7 +214,19 @@ def offer(cls: Any, fit: Fit) -> OwnTorchClass:
         cls, fit.arguments, fit.constants, words=fit.words, pinned=fit.pinned, rate=fit.rate, fused=True
     )
     sparse = replace(dense, sparse=True)
-    return sparse if not works(dense, fit.rule, "single") and works(sparse, fit.rule, "single") else dense
+    taken = sparse if not works(dense, fit.rule, "single") and works(sparse, fit.rule, "single") else dense
+    hyper = usual(taken, fit.rule)
+    return replace(taken, usual=hyper, kept=_kept(taken, hyper))
+
+
+def _kept(entry: OwnTorchClass, hyper: Hyper) -> tuple[str, ...]:
+    """Return the arguments that a class keeps in a group as they are; none of a class that cannot be made."""
+    given = {entry.rate: 1.0, **entry.keywords_on("single", hyper)}
+    try:
+        (group,) = entry.cls([torch.nn.Parameter(torch.ones(1, 1))], **given).param_groups
+    except (Exception, SystemExit):
+        return ()
+    return tuple(name for name, value in given.items() if name in group and _bytes(group[name]) == _bytes(value))
 
 
 def leading(cls: Any) -> int:
@@ -192,4 +248,6 @@ def base() -> type:
 
 KIND = "a subclass of torch.optim.Optimizer, or a function that makes one of parameters"
 
-MAKER = Maker(KIND, f"torch {torch.__version__.partition('+')[0]}", OFFERS, offer, leading, engines, check, base=base)
+VERSION = f"torch {torch.__version__.partition('+')[0]}"
+
+MAKER = Maker(KIND, VERSION, OFFERS, offer, leading, engines, check, base=base, groups=True)

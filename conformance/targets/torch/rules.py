@@ -67,6 +67,19 @@ class TorchClass(ClassOffer):
         """The names of the arguments that the class takes."""
         return inspect.signature(self.cls).parameters
 
+    @property
+    def rate_of_group(self) -> str:
+        """What a group of parameters calls its learning rate."""
+        return self.rate
+
+    def of_group(self, keywords: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a group is given of these keyword arguments: all."""
+        return dict(keywords)
+
+    def of_all_groups(self, first: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what the class itself is given, beside groups of which the first has these keyword arguments."""
+        return dict(first)
+
     def keywords_on(self, engine: str, hyper: Hyper) -> dict[str, object]:
         """The keyword arguments of the class for ``hyper`` on an engine."""
         implementation = {name: value for name, value in ENGINES[engine].items() if name in self.taken}
@@ -85,7 +98,7 @@ class TorchClass(ClassOffer):
         def keywords(hyper: Hyper, parameters: Sequence[Array]) -> dict[str, object]:
             return self._keywords(hyper, parameters, engine)
 
-        return TorchGroups(self.cls, keywords, self.rate, self.sparse, groups)
+        return TorchGroups(self, keywords, groups)
 
     def _keywords(self, hyper: Hyper, parameters: Sequence[Array], engine: str) -> dict[str, object]:
         """The keyword arguments of the class for ``hyper`` and parameters of these dtypes."""
@@ -225,26 +238,22 @@ class TorchGroups:
     """One optimizer over groups of parameters.
 
     Args:
-        cls: its class.
+        entry: its class.
         keywords: the arguments of a group.
-        rate: the name of the learning rate among them.
-        sparse: whether gradients are given as sparse tensors.
         groups: hyperparameters and parameters of each.
     """
 
-    def __init__(
-        self, cls: Any, keywords: Keywords, rate: str, sparse: bool, groups: Sequence[tuple[Hyper, list[Array]]]
-    ) -> None:
-        self._keywords, self._rate, self._sparse = keywords, rate, sparse
+    def __init__(self, entry: TorchClass, keywords: Keywords, groups: Sequence[tuple[Hyper, list[Array]]]) -> None:
+        self._entry, self._keywords = entry, keywords
         self._parameters: list[torch.nn.Parameter] = []
-        first = keywords(*groups[0])
         made = [self._group(hyper, parameters) for hyper, parameters in groups]
-        self._optimizer = cls(made, **{rate: 1.0}, **first)
+        self._optimizer = entry.cls(made, **{entry.rate: 1.0}, **entry.of_all_groups(keywords(*groups[0])))
 
     def _group(self, hyper: Hyper, parameters: Sequence[Array]) -> dict[str, Any]:
         tensors = [torch.nn.Parameter(tensor_over(np.array(parameter, order="C"))) for parameter in parameters]
         self._parameters += tensors
-        return {"params": tensors, self._rate: 1.0, **self._keywords(hyper, parameters)}
+        options = self._entry.of_group(self._keywords(hyper, parameters))
+        return {"params": tensors, self._entry.rate_of_group: 1.0, **options}
 
     def add(self, hyper: Hyper, parameters: list[Array]) -> None:
         """Add a group, which ``Optimizer.add_param_group`` does."""
@@ -253,9 +262,9 @@ class TorchGroups:
     def step(self, grads: list[Array | None], learning_rates: list[float]) -> list[Array]:
         """One ``Optimizer.step``."""
         for group, rate in zip(self._optimizer.param_groups, learning_rates, strict=True):
-            group[self._rate] = float(rate)
+            group[self._entry.rate_of_group] = float(rate)
         for parameter, grad in zip(self._parameters, grads, strict=True):
             tensor = None if grad is None else tensor_over(np.array(grad, order="C"))
-            parameter.grad = tensor if tensor is None or not self._sparse else tensor.to_sparse()
+            parameter.grad = tensor if tensor is None or not self._entry.sparse else tensor.to_sparse()
         self._optimizer.step()
         return values_of(self._parameters)
