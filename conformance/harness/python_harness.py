@@ -44,7 +44,7 @@ BUFFER = 1 << 18
 LIMITS = ("cannot", "pinned", "at_most", "dtypes", "shared")
 """The attributes of a target that say what it does not offer."""
 
-GROUPS, MIXED = "groups", "mixed dtypes"
+GROUPS, MIXED, BESIDE = "groups", "mixed dtypes", "runs side by side"
 """What a target may offer beside runs over one group in one dtype."""
 
 SCALED, ACCUMULATED = "step_scaled", "step_accumulated"
@@ -586,8 +586,9 @@ def otherwise(run: Feeding, kind: str) -> Any:
 
 def offered(engine: Any) -> list[str]:
     """Name what an engine offers beside runs over one group in one dtype."""
-    groups, mixed = callable(getattr(engine, "start_groups", None)), getattr(engine, "mixes_dtypes", False)
-    return [GROUPS] * groups + [MIXED] * bool(mixed)
+    groups = callable(getattr(engine, "start_groups", None))
+    mixed, beside = getattr(engine, "mixes_dtypes", False), getattr(engine, "side_by_side", False)
+    return [GROUPS] * groups + [MIXED] * bool(mixed) + [BESIDE] * bool(beside)
 
 
 def hyper_from_json(hyper: Mapping[str, Any]) -> dict[str, Any]:

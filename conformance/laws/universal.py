@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from itertools import islice
+from itertools import cycle, islice
 
 import numpy as np
 
@@ -59,19 +59,29 @@ def runs_are_independent(trial: Trial) -> str | None:
 
 @law("a run is what it is alone, whatever runs beside it with other options", applies=is_rule)
 def runs_side_by_side(trial: Trial) -> str | None:
-    """Where runs can be saved: `start` of a simple target returns the target itself, which has one run at a time."""
-    case = trial.case.upto(TOGETHER)
+    """Where runs can be saved, or the target says `Target.side_by_side`; the second run begins amid the first.
+
+    Otherwise there may be one run at a time: `start` of a simple target returns the target itself.
+    """
+    target, case = trial.target, trial.case.upto(TOGETHER)
     beside = with_options(trial.on(case.each(np.negative)), other_options(case)).case
     with watched(trial.guard):
-        alone = Session(trial.target, case)
-        if not can_be_saved(alone.run):
+        runs = [Session(target, case)]
+        if not can_be_saved(runs[0].run) and not getattr(target, "side_by_side", False):
             return None
-        plain = list(played(trial.target, case.steps, alone))
-        both = [Session(trial.target, each) for each in (case, beside)]
-        steps = zip(case.steps, beside.steps, strict=True)
-        calls = (partial(run.step, *step) for pair in steps for run, step in zip(both, pair, strict=True))
-        together = [flat(after) for after in in_turn(trial.target, calls)][::2]
-    return exact_difference(np.array(plain), np.array(together))
+        alone = [np.array(list(played(target, each.steps, Session(target, each)))) for each in (case, beside)]
+        steps, half = iter(case.steps), len(case.grads) // 2
+        rows = [list(played(target, islice(steps, half), runs[0])), []]
+        runs.append(Session(target, beside))
+        pairs = zip(steps, beside.steps, strict=False)
+        calls = (partial(run.step, *step) for pair in pairs for run, step in zip(runs, pair, strict=True))
+        for kept, after in zip(cycle(rows), in_turn(target, calls)):
+            kept.append(flat(after))
+    for prefix, plain, together in zip(("", "of the second run, "), alone, rows, strict=True):
+        contradiction = exact_difference(plain[: len(together)], np.array(together))
+        if contradiction is not None:
+            return behind(prefix, contradiction)
+    return None
 
 
 @law("a parameter without a gradient keeps its bits", applies=is_rule)

@@ -82,10 +82,12 @@ class OwnTarget(TableTarget):
     Attributes:
         note: what its arguments are given.
         cannot: what it cannot take.
+        side_by_side: whether several runs may be under way at a time: each has an optimizer of its own.
         shared: hyperparameters of each rule that all groups of parameters have in common.
         refused: what it does not take of `MORE`, by engine, each with the reason; None where its framework has neither.
     """
 
+    side_by_side = True
     shared: Mapping[str, Sequence[str]] = {}
     refused: Mapping[str, Mapping[str, str]] | None = None
 

@@ -17,7 +17,7 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.harness.messages import elements, rows, said_of
 from optimetry.conformance.harness.program import Program
-from optimetry.conformance.harness.python_harness import AVERAGE, GROUPS, LIMITS, MIXED, RULE, encoded
+from optimetry.conformance.harness.python_harness import AVERAGE, BESIDE, GROUPS, LIMITS, MIXED, RULE, encoded
 from optimetry.conformance.harness.wire import as_json, hyper_as_json, wire
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
@@ -56,6 +56,7 @@ class ProgramTarget:
         stateful: whether runs can be fed step by step.
         packed: whether runs are sent with the elements of their arrays behind the line.
         mixes_dtypes: whether a run's parameters may have several dtypes.
+        side_by_side: whether several runs may be under way at a time, though they cannot be saved.
         note: what the report says of the target.
     """
 
@@ -76,7 +77,7 @@ class ProgramTarget:
             if name in declared:
                 setattr(self, name, declared[name])
         offers = declared.get("offers", ()) if self.stateful else ()
-        self.mixes_dtypes, self.note = MIXED in offers, hello.get("note", "")
+        self.mixes_dtypes, self.side_by_side, self.note = MIXED in offers, BESIDE in offers, hello.get("note", "")
         if GROUPS in offers:
             self.start_groups = self._start_groups
         if hello.get("several", False):

@@ -145,11 +145,13 @@ class Target(Protocol):
     ``shared: Mapping[str, Collection[str]]``
         Hyperparameters that all groups of a run have in common, by optimizer: ``{"adam": ["epsilon"]}``.
 
-    Optional attribute, for what a library can do:
+    Optional attributes, for what a library can do:
 
     ``mixes_dtypes: bool``
         Whether ``start`` takes parameters of several dtypes, each of which gets gradients of its own dtype. Where it is
         true, each parameter must be updated as in a run of its dtype alone.
+    ``side_by_side: bool``
+        Whether several runs may be under way at a time. Of a target whose runs can be saved that is expected anyway.
     """
 
     name: str

@@ -22,6 +22,27 @@ class OfParameters:
         return grad + self.mu * velocity if self.nesterov else velocity
 
 
+class StateOfTheClass(OfParameters):
+    """Has its velocities on the class, which are new where an optimizer is made."""
+
+    def __init__(self, params, lr=0.1, mu=0.9, nesterov=False):
+        super().__init__(params, lr, mu, nesterov)
+        type(self).velocities = self.__dict__.pop("velocities")
+
+
+class StateByShape(OfParameters):
+    """Has velocities on the class by place and shape; those of an optimizer that is made are cleared."""
+
+    kept = {}  # noqa: RUF012 - the fault
+
+    def __init__(self, params, lr=0.1, mu=0.9, nesterov=False):
+        super().__init__(params, lr, mu, nesterov)
+        new = enumerate(self.velocities)
+        self.velocities = [self.kept.setdefault((i, velocity.shape), velocity) for i, velocity in new]
+        for velocity in self.velocities:
+            velocity[...] = 0
+
+
 class PassesOn(OfParameters):
     """Has the arguments of the class it is made from."""
 

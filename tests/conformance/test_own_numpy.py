@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from optimetry.conformance.cases.effort import EFFORTS, Effort
@@ -45,6 +47,23 @@ def test_a_faulty_class_is_named():
     verdict = judged(for_numpy(mine.NeverNesterov, momentum={"mu": "momentum"}), "momentum")
     assert verdict.verdict != "conforms"
     assert "use_nesterov" in verdict.reason
+
+
+@pytest.mark.parametrize("name", ["StateOfTheClass", "StateByShape"])
+def test_a_state_on_the_class_is_found_though_runs_cannot_be_saved(name):
+    target = for_numpy(getattr(mine, name), momentum={"mu": "momentum"})
+    verdict = judged(target, "momentum")
+    assert (verdict.verdict, verdict.law) == ("diverges", "runs_side_by_side")
+    target.side_by_side = False
+    assert judged(target, "momentum").verdict == "conforms"
+
+
+def test_a_state_on_the_class_is_found_in_a_process_of_its_own(optimetry, monkeypatch):
+    monkeypatch.chdir(Path(__file__).parent)
+    options = ("--as", "momentum", "--with", "mu=momentum", "--effort", "quick", "--dtype", "float32")
+    status, out, _ = optimetry("check", "numpy:classes_for_numpy.StateOfTheClass", *options)
+    assert status == 1
+    assert "a run is what it is alone" in out
 
 
 def test_what_signs_leave_to_chance_in_the_telling_cases_is_found():
