@@ -1,13 +1,13 @@
-"""Configures JAX for a run, and limits what it keeps compiled.
+"""Configures JAX for a run, limits what it keeps compiled, and changes trees of arrays.
 
 JAX frees nothing by itself, and each rule and dtype takes a hundred megabytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jax
 
@@ -45,3 +45,8 @@ def configured(wide: bool) -> Iterator[None]:
 def dtypes_of(arrays: Sequence[Array]) -> list[str]:
     """Return the names of the arrays' dtypes, each once."""
     return sorted({array.dtype.name for array in arrays})
+
+
+def each(change: Callable[[Any], Any], tree: Any) -> Any:
+    """Change an array, or each of a tree."""
+    return jax.tree_util.tree_map(change, tree)

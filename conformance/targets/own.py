@@ -58,6 +58,7 @@ class Maker(NamedTuple):
         rate_in_step: whether the learning rate may be an argument of the step, and none of the constructor.
         prepare: called before a user's module is imported, in a process that is ours.
         base: returns the class whose options every optimizer has, so that no rule is fitted to what is passed on to it.
+        lacking: words for the ``cannot`` of single engines.
         groups: whether optimizers train groups of parameters, and parameters of several dtypes. Their offers then have
             ``start_groups``, and in ``shared`` the hyperparameters that all groups have in common.
     """
@@ -73,6 +74,7 @@ class Maker(NamedTuple):
     rate_in_step: bool = False
     prepare: Callable[[], None] = lambda: None
     base: Callable[[], type] = lambda: object
+    lacking: Mapping[str, Sequence[str]] = {}
     groups: bool = False
 
 
@@ -82,12 +84,14 @@ class OwnTarget(TableTarget):
     Attributes:
         note: what its arguments are given.
         cannot: what it cannot take.
+        lacking: what single engines cannot take.
         side_by_side: whether several runs may be under way at a time: each has an optimizer of its own.
         shared: hyperparameters of each rule that all groups of parameters have in common.
         refused: what it does not take of `MORE`, by engine, each with the reason; None where its framework has neither.
     """
 
     side_by_side = True
+    lacking: Mapping[str, Sequence[str]] = {}
     shared: Mapping[str, Sequence[str]] = {}
     refused: Mapping[str, Mapping[str, str]] | None = None
 
@@ -125,7 +129,7 @@ class OwnTarget(TableTarget):
 
     def _on(self, engine: str) -> Self:
         other = copy(self)
-        other.engine = engine
+        other.engine, other.cannot = engine, (*self.cannot, *self.lacking.get(engine, ()))
         return other
 
 
@@ -161,6 +165,7 @@ def own_target(framework: str, made: Any, rules: Mapping[str, Mapping[str, Any]]
     ]
     offers = {fit.rule: maker.offer(made, fit) for fit in fits}
     target = OwnTarget(name, f"({maker.version})", offers, maker.engines(made, named), "; ".join(map(str, fits)))
+    target.lacking = maker.lacking
     for rule, offer in offers.items():
         _rehearse(target, rule, spec)
         empty = () if works(offer, rule, target.engine_names[0], shape=(0,)) else (EMPTY,)

@@ -83,6 +83,57 @@ def damped(step_size, mass=0.9):
     return init, lambda i, grad, state: update(i, (1 - mass) * grad, state), get_params
 
 
+def layered_rates(norm, learning_rate, mass, coefficient, decay):
+    """A transformation that is LARS where the norm is that of each parameter."""
+
+    def update(grads, velocities, params):
+        def velocity(grad, velocity, param):
+            trust = norm(param, params) / (norm(grad, grads) + decay * norm(param, params))
+            known = (norm(param, params) > 0) & (norm(grad, grads) > 0)
+            rate = learning_rate * jnp.where(known, coefficient * trust, 1)
+            return mass * velocity + rate * (grad + decay * param)
+
+        velocities = jax.tree.map(velocity, grads, velocities, params)
+        return jax.tree.map(jnp.negative, velocities), velocities
+
+    return optax.GradientTransformation(lambda params: jax.tree.map(jnp.zeros_like, params), update)
+
+
+def rates_of_each(learning_rate, momentum=0.9, lars_coeff=0.001, lars_weight_decay=0.0):
+    """Takes the norm of each parameter, as the document does."""
+    alone = (learning_rate, momentum, lars_coeff, lars_weight_decay)
+    return layered_rates(lambda leaf, tree: jnp.linalg.norm(leaf.ravel()), *alone)
+
+
+def rates_of_all(learning_rate, momentum=0.9, lars_coeff=0.001, lars_weight_decay=0.0):
+    """Takes the norm of all parameters together."""
+    alone = (learning_rate, momentum, lars_coeff, lars_weight_decay)
+
+    def norm(leaf, tree):
+        return jnp.sqrt(sum(jnp.sum(array * array) for array in jax.tree.leaves(tree)))
+
+    return layered_rates(norm, *alone)
+
+
+def triple_of(transformation):
+    """The same as a triple."""
+
+    def update(i, grads, state):
+        params, inner = state
+        updates, inner = transformation.update(grads, inner, params)
+        return optax.apply_updates(params, updates), inner
+
+    return lambda params: (params, transformation.init(params)), update, lambda state: state[0]
+
+
+def triple_of_each(step_size, momentum=0.9, lars_coeff=0.001, lars_weight_decay=0.0):
+    return triple_of(rates_of_each(step_size, momentum, lars_coeff, lars_weight_decay))
+
+
+def triple_of_all(step_size, momentum=0.9, lars_coeff=0.001, lars_weight_decay=0.0):
+    return triple_of(rates_of_all(step_size, momentum, lars_coeff, lars_weight_decay))
+
+
 def pair(step_size, mass=0.9):
     return descent(step_size, mass)[:2]
 

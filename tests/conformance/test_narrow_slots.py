@@ -65,7 +65,7 @@ def test_an_array_is_no_number() -> None:
 
 
 @pytest.mark.skipif(not all(map(util.find_spec, ("jax", "optax"))), reason="needs jax and optax")
-def test_optax_is_named_eager_and_compiled() -> None:
+def test_optax_is_named_eager_compiled_and_in_a_tree() -> None:
     import jax.numpy as jnp
     import optax
 
@@ -78,4 +78,5 @@ def test_optax_is_named_eager_and_compiled() -> None:
     assert {verdict.engine: verdict.reason for verdict in verdicts} == {
         "eager": "computes the documented rule, but keeps velocity in bfloat16, multiplied there",
         "jit": "computes the documented rule, but keeps velocity in bfloat16, multiplied by numbers rounded to it",
+        "tree": "computes the documented rule, but keeps velocity in bfloat16, multiplied there",
     }

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets import for_jax, for_optax
-from tests.conformance.test_own import classes, judged, needs
+from tests.conformance.test_own import FEW, classes, judged, needs
 
 pytestmark = pytest.mark.usefixtures("miniatures")
 
@@ -30,7 +31,7 @@ def test_a_value_that_a_function_refuses_is_not_tried():
 @needs("jax", "optax")
 def test_a_function_that_cannot_be_compiled_is_judged_eagerly_and_says_why():
     target = for_optax(classes("jax").untraceable_sgd, "momentum")
-    assert [engine.engine for engine in target.engines()] == ["eager"]
+    assert [engine.engine for engine in target.engines()] == ["eager", "tree"]
     assert "TracerBoolConversionError" in target.not_run()["jit"]
 
 
@@ -51,3 +52,47 @@ def test_a_triple_that_compiles_is_traced_once_for_a_shape_and_a_rate():
     for rate in (0.1, 0.1, 0.2, 0.1):
         run.step(parameters, rate)
     assert mine.TRACED == [(3,), (2,), (3,), (2,)]
+
+
+@needs("jax", "optax")
+@pytest.mark.parametrize(
+    ("make", "each", "all_"),
+    [
+        (for_optax, "rates_of_each", "rates_of_all"),
+        (for_jax, "triple_of_each", "triple_of_all"),
+    ],
+)
+def test_a_norm_of_all_parameters_is_found_in_one_tree_alone(make, each, all_):
+    verdicts = {}
+    for name in (each, all_):
+        target = make(getattr(classes("jax"), name), "lars_momentum")
+        engines = [engine for engine in target.engines() if engine.engine != "jit"]
+        found = judge(engines, "lars_momentum", "float32", effort=FEW, seed=0, search=None)
+        verdicts[name] = {verdict.engine: verdict for verdict in found}
+    first, tree = verdicts[each]
+    assert tree == "tree"
+    assert [verdicts[each][engine].verdict for engine in (first, tree)] == ["conforms", "conforms"]
+    assert [verdicts[each][engine].untried for engine in (first, tree)] == [[], ["missing gradients"]]
+    assert verdicts[all_][first].verdict == "conforms", "every parameter has a state of its own there"
+    assert verdicts[all_][tree].verdict not in ("conforms", "error")
+
+
+@needs("jax", "optax")
+def test_a_function_of_one_array_has_no_tree():
+    mine = classes("jax")
+    for target in (for_optax(mine.bare_ball, "momentum"), for_jax(mine.descent, momentum={})):
+        assert "tree" not in [engine.engine for engine in target.engines()]
+        assert target.not_run()["tree"].startswith("its first step raised TypeError")
+
+
+@needs("jax", "optax")
+def test_one_tree_is_saved_and_resumed():
+    tree = for_optax(classes("jax").heavy_ball, "momentum").engines()[-1]
+    assert tree.engine == "tree"
+    parameters, hyper = [np.ones(2), np.ones((2, 3))], {"momentum": 0.5, "use_nesterov": False}
+    before = tree.start("momentum", hyper, parameters)
+    reached = before.step(parameters, 0.5)
+    after = tree.start("momentum", hyper, reached)
+    after.load(before.state())
+    ours, theirs = (run.step(parameters, 0.5) for run in (after, before))
+    assert [array.tolist() for array in ours] == [array.tolist() for array in theirs]

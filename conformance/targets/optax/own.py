@@ -8,11 +8,14 @@ from typing import Any
 
 import optax
 
+from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.fitting import Fit, Taken
-from optimetry.conformance.targets.optax.rules import OptaxRule
+from optimetry.conformance.targets.jax_caches import caches, dtypes_of
+from optimetry.conformance.targets.optax.rules import OptaxRule, OptaxRun
 from optimetry.conformance.targets.optax.table import OFFERS
 from optimetry.conformance.targets.own import Maker
 from optimetry.conformance.targets.protocol import Hyper
+from optimetry.conformance.targets.trees import LACKING, TREE, InOneSavedTree
 from optimetry.reference.errors import TargetError
 
 
@@ -22,6 +25,13 @@ class OwnOptaxRule(OptaxRule):
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return what the function says where it raises a ValueError, None where it does not."""
         return self.refused(0.0, **self.keywords(hyper))
+
+    def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> Any:
+        """Begin a run, of all parameters in one tree on the engine `TREE`."""
+        if engine != TREE:
+            return super().start(subject, hyper, parameters, engine)
+        caches.used(subject, *dtypes_of(parameters))
+        return InOneSavedTree(lambda trees: OptaxRun(self, hyper, trees, compiled=False), parameters)
 
 
 def check(make: Any, spec: str) -> None:
@@ -49,9 +59,9 @@ def offer(make: Any, fit: Fit) -> OwnOptaxRule:
 
 def engines(make: Any, taken: Sequence[Taken]) -> tuple[str, ...]:
     """Return how it can be run; compiled, its numbers are arguments, which not every function takes."""
-    return ("eager", "jit")
+    return ("eager", "jit", TREE)
 
 
 KIND = "a function that makes a gradient transformation of a learning rate and hyperparameters"
 
-MAKER = Maker(KIND, f"optax {optax.__version__}", OFFERS, offer, engines=engines, check=check)
+MAKER = Maker(KIND, f"optax {optax.__version__}", OFFERS, offer, engines=engines, check=check, lacking=LACKING)

@@ -18,7 +18,7 @@ import numpy as np
 import optax
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.targets.jax_caches import caches, configured, dtypes_of
+from optimetry.conformance.targets.jax_caches import caches, configured, dtypes_of, each
 from optimetry.conformance.targets.offers import ClassOffer
 from optimetry.conformance.targets.protocol import Hyper
 
@@ -37,7 +37,7 @@ class OptaxRule(ClassOffer):
 
 
 class OptaxRun:
-    """One transformation, applied to each parameter that has a gradient."""
+    """One transformation, applied to each parameter that has a gradient; a parameter may be a tree of arrays."""
 
     def __init__(self, rule: OptaxRule, hyper: Hyper, parameters: Sequence[Array], compiled: bool) -> None:
         self._rule = rule
@@ -52,9 +52,9 @@ class OptaxRun:
             return applied(made(learning_rate), parameter, grad, state)
 
         self._update = compiled_update(rule.cls, tuple(switches.items())) if compiled else uncompiled
-        self._wide = compiled or any(parameter.dtype == np.float64 for parameter in parameters)
+        self._wide = compiled or any(leaf.dtype == np.float64 for leaf in jax.tree_util.tree_leaves(list(parameters)))
         with configured(self._wide):
-            self._parameters = [jax.numpy.array(parameter) for parameter in parameters]
+            self._parameters = [each(jax.numpy.array, parameter) for parameter in parameters]
             self._states = list(map(made(0.0).init, self._parameters))
         self._begun = [False] * len(parameters)
 
@@ -67,9 +67,13 @@ class OptaxRun:
                         self._states[index] = self._made(float(learning_rate)).init(parameter)
                         self._begun[index] = True
                     self._parameters[index], self._states[index] = self._update(
-                        parameter, jax.numpy.asarray(grad), self._states[index], float(learning_rate), self._numbers
+                        parameter,
+                        each(jax.numpy.asarray, grad),
+                        self._states[index],
+                        float(learning_rate),
+                        self._numbers,
                     )
-            return [np.array(parameter) for parameter in self._parameters]
+            return [each(np.array, parameter) for parameter in self._parameters]
 
     def state(self) -> dict[str, list[Array]]:
         """Return every part of the state under its slot's name, or under Optax' where there is no slot."""
