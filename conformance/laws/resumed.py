@@ -45,6 +45,13 @@ class Saved:
         run: Any = session.run
         return replace(self, session=session, state=_copied(run.state()))
 
+    def has_slots_of(self, other: Saved) -> bool:
+        """Whether both have saved arrays of the same shapes."""
+        return self.state.keys() == other.state.keys() and all(
+            [array.shape for array in arrays] == [array.shape for array in other.state[slot]]
+            for slot, arrays in self.state.items()
+        )
+
     def has_state_of(self, other: Saved) -> bool:
         """Whether both have saved the same bits."""
         return self.state.keys() == other.state.keys() and all(
