@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.judging.broken import BrokenLaws, confirmed
 from optimetry.conformance.judging.observed import Identity, Observed
+from optimetry.conformance.laws import Law
 from optimetry.conformance.naming.candidates import FLUSHED
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import documented_class
@@ -14,6 +16,9 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.rare import rare_cases
 from optimetry.conformance.subjects.registry import subject_named
+
+RARE = "drawn cases alone would not show it, as the counterexample does"
+"""What a reason adds where a case that is never drawn decides."""
 
 
 def is_rare(observed: Observed, case: Case) -> bool:
@@ -28,6 +33,40 @@ def rare_contradiction(observed: Observed, explanation: Explanation) -> tuple[Ca
         if not compare(after, explanation.expected(case), case.form).conforms:
             return case, after
     return None
+
+
+def also_explaining(
+    observed: Observed, laws: BrokenLaws, rare: tuple[Case, Array], identified: Callable[[], Identity]
+) -> Identity:
+    """Identify what explains a rare case as well, which the documented rule as the drawn ones have it does not.
+
+    Args:
+        observed: the engine.
+        laws: those it breaks, whatever it computes.
+        rare: the case with its run.
+        identified: identifies what the engine computes.
+
+    Returns:
+        What is identified with that case, if it is the documented rule and explains all rare cases; else nothing.
+    """
+    observed.required.append(rare)
+    identity = identified()
+    explanation = identity.explanation
+    if (
+        explanation is not None
+        and explanation.rule.documented
+        and contradicting(observed, laws, explanation) is None
+        and rare_contradiction(observed, explanation) is None
+    ):
+        return identity
+    observed.required.pop()
+    return Identity(None)
+
+
+def contradicting(observed: Observed, laws: BrokenLaws, explanation: Explanation) -> Law | None:
+    """Return the most telling law that is broken beyond what the rounding of an explanation explains."""
+    broken = confirmed(observed.target, laws, explanation, observed.guard).ordered if laws.broken else []
+    return broken[0].law if broken else None
 
 
 def flushing(observed: Observed) -> Identity | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -19,7 +20,14 @@ from optimetry.conformance.judging.narrower import Narrower
 from optimetry.conformance.judging.nearest import nearest_to
 from optimetry.conformance.judging.observed import Identity, Observed
 from optimetry.conformance.judging.parts import decay_found, in_parts, split_found
-from optimetry.conformance.judging.rare_runs import flushing, is_rare, rare_contradiction
+from optimetry.conformance.judging.rare_runs import (
+    RARE,
+    also_explaining,
+    contradicting,
+    flushing,
+    is_rare,
+    rare_contradiction,
+)
 from optimetry.conformance.judging.searching import SearchResult, searched
 from optimetry.conformance.laws import Law
 from optimetry.conformance.naming.explanation import Explanation
@@ -91,10 +99,6 @@ class Finding:
         )
 
 
-RARE = "drawn cases alone would not show it, as the counterexample does"
-"""What a reason adds where a case that is never drawn decides."""
-
-
 @dataclass
 class Rejection:
     """An engine that a case or a law has rejected.
@@ -128,33 +132,17 @@ class Rejection:
             self.observed.required[:] = [rejected]
         identity = (flushing(self.observed) if rare else None) or self._identity(rejected)
         explanation = identity.explanation
-        law = _contradicting(self.observed, self.laws, explanation) if explanation else None
+        law = contradicting(self.observed, self.laws, explanation) if explanation else None
         if explanation is None or law is not None:
             return self._unexplained(identity, law, rejected)
-        if explanation.rule.documented and (contradicting := rare_contradiction(self.observed, explanation)):
-            rare, rejected, identity = True, contradicting, self._explaining(contradicting)
+        if explanation.rule.documented and (refuting := rare_contradiction(self.observed, explanation)):
+            rare, rejected = True, refuting
+            identity = also_explaining(self.observed, self.laws, refuting, partial(identify, self.observed))
             explanation = identity.explanation
             if explanation is None:
-                return self._unexplained(identity, None, contradicting)
+                return self._unexplained(identity, None, refuting)
         finding = _identified(self.observed, identity, explanation, rejected)
         return replace(finding, reason=f"{finding.reason}; {RARE}") if rare and finding.reason else finding
-
-    def _explaining(self, rare: CaseRun) -> Identity:
-        """Identify what explains a rare case as well, which the documented rule as the drawn ones have it does not."""
-        if self.observed.required:
-            return Identity(None)
-        self.observed.required[:] = [rare]
-        identity = identify(self.observed)
-        explanation = identity.explanation
-        if (
-            explanation is not None
-            and explanation.rule.documented
-            and _contradicting(self.observed, self.laws, explanation) is None
-            and rare_contradiction(self.observed, explanation) is None
-        ):
-            return identity
-        self.observed.required.clear()
-        return Identity(None)
 
     def by_laws(self) -> Finding:
         """Return what is found on an engine that breaks laws alone.
@@ -239,17 +227,26 @@ class Unexplained:
 
     def less_precise(self) -> Finding | None:
         """Explain it by a known rule that is computed with less precision."""
-        identity = identify_computed_in(self.observed, self.rejected)
-        for identify_as in (identify_steps, identify_combined):
-            identity = identity if identity.explanation else identify_as(self.observed)
+        identity = self._less_precisely()
         explanation = identity.explanation
-        if explanation is None or _contradicting(self.observed, self.laws, explanation):
+        if explanation is None or contradicting(self.observed, self.laws, explanation):
             return None
         if explanation.rule.documented and (rare := rare_contradiction(self.observed, explanation)):
-            return self._but_for(rare, explanation)
+            other = also_explaining(self.observed, self.laws, rare, self._less_precisely)
+            if other.explanation is None:
+                return self._but_for(rare, explanation)
+            finding = _identified(self.observed, other, other.explanation, rare)
+            return replace(finding, reason=f"{finding.reason}; {RARE}")
         narrower = None if explanation.rule.documented else explanation.arithmetic.computed_in
         shown = Narrower(self.observed, narrower).shown() if narrower else {}
         return _identified(self.observed, identity, explanation, self.rejected, shown.get("counterexample"))
+
+    def _less_precisely(self) -> Identity:
+        """Identify what the engine computes in a narrower format, or with steps or combined numbers in float32."""
+        identity = identify_computed_in(self.observed, self.rejected)
+        for identify_as in (identify_steps, identify_combined):
+            identity = identity if identity.explanation else identify_as(self.observed)
+        return identity
 
     def _but_for(self, rare: CaseRun, explanation: Explanation) -> Finding:
         """Return the finding where an explanation of every drawn case does not explain a rare one."""
@@ -270,7 +267,7 @@ class Unexplained:
             finding = replace(finding, computes=replace(finding.computes, arithmetic=ways), reason=reason)
         else:
             result = None if self.search is None else there.searched(self.search)
-            if result is None or _contradicting(self.observed, self.laws, result.formulas[0].explanation):
+            if result is None or contradicting(self.observed, self.laws, result.formulas[0].explanation):
                 return None
             finding = self.finding.searched(result)
         return replace(finding, law=None, **there.shown())
@@ -311,9 +308,3 @@ def _identified(
         reason=explanation.reason + alike,
         counterexample=shown or evidence.of_difference(observed.target, *rejected, observed.guard),
     )
-
-
-def _contradicting(observed: Observed, laws: BrokenLaws, explanation: Explanation) -> Law | None:
-    """Return the most telling law that is broken beyond what the rounding of an explanation explains."""
-    broken = confirmed(observed.target, laws, explanation, observed.guard).ordered if laws.broken else []
-    return broken[0].law if broken else None

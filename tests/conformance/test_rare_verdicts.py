@@ -115,6 +115,28 @@ def test_increments_where_subnormals_are_flushed_are_no_other_rule(dtype: str) -
     assert Case.from_json(verdict.counterexample["case"]).hyper["rho"] == 0
 
 
+def adam_in_float32_by_increments(rule: Any) -> Any:
+    """What NumPy's backend of Keras computes of float64 parameters."""
+
+    def update(state: dict[str, Array], param: Array, grad: Array, rate: float) -> Array:
+        grad, kind = grad.astype(np.float32), np.float32
+        for name, new, beta in (("m", grad, rule.beta1), ("v", grad * grad, rule.beta2)):
+            before = state[name].astype(np.float32)
+            state[name] = before + (new - before) * kind(1 - beta)
+        first, second = (kind(1) - kind(beta) ** kind(state["t"]) for beta in (rule.beta1, rule.beta2))
+        step = state["m"] * (kind(rate) * np.sqrt(second) / first) / (np.sqrt(state["v"]) + kind(rule.epsilon))
+        return param.astype(np.float32) - step
+
+    return update
+
+
+def test_increments_in_a_narrower_format_are_no_other_rule() -> None:
+    verdict = verdict_of(computing(adam_in_float32_by_increments, "adam"), "adam", "float64", FEW)
+    assert (verdict.verdict, verdict.computes.rule) == ("imprecise", "documented")
+    assert verdict.computes.arithmetic == ["incremental_moments", "computed_in_float32"]
+    assert verdict.reason.endswith("; drawn cases alone would not show it, as the counterexample does")
+
+
 class Capturable(torch.optim.Optimizer):
     """Adam with float32 counts, and the rate in the divisor: 0/0 at a rate of 0, where a gradient is 0."""
 
