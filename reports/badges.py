@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from optimetry.reports.filenames import Names
+from optimetry.reports.filenames import FileNames
 from optimetry.reports.results import OUTCOMES, Outcome, Results, Verdict
 
 COLOURS: dict[Outcome, str] = {
@@ -33,7 +33,7 @@ def badges(results: Sequence[Results]) -> Iterator[tuple[str, str]]:
     A badge has the worst outcome of the engines, with the name of a dialect, so that none of them hides behind another.
     What is not offered has no badge.
     """
-    names = Names()
+    names = FileNames()
     for result in results:
         judged: dict[tuple[str, str], list[Verdict]] = {}
         for verdict in result.verdicts:

@@ -8,7 +8,7 @@ LONGEST = 80
 """Characters of a name that a file's name has."""
 
 
-class Names:
+class FileNames:
     """Names files: the same results always have the same links, and none leaves its folder."""
 
     def __init__(self) -> None:

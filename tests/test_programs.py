@@ -14,7 +14,7 @@ from optimetry.conformance.commands.cli import main
 from optimetry.conformance.commands.harness import Rehearsal
 from optimetry.conformance.harness.messages import schema, violations
 from optimetry.conformance.harness.page import page
-from optimetry.conformance.harness.program import Program
+from optimetry.conformance.harness.program import ProtocolProgram
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets.program import ProgramTarget
 from optimetry.conformance.targets.session import Guard
@@ -59,7 +59,7 @@ def test_an_example_speaks_the_protocol_and_conforms(
 
 
 def test_an_example_in_bash_conforms(tmp_path: Path) -> None:
-    started = Program(program("bash", tmp_path))
+    started = ProtocolProgram(program("bash", tmp_path))
     assert [finding.problems for finding in Rehearsal(started, 30.0).played()] == [()] * 3
     target = ProgramTarget.started(started, Guard())
     (verdict,) = judge([target], "sgd", "float64", effort=Effort("few", 12, 1), seed=0)

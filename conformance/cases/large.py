@@ -19,7 +19,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.drawn import SHAPES, Drawn, Shape, fitting
 from optimetry.conformance.cases.options import all_on, option_settings
 from optimetry.conformance.cases.sparse import SPARSE, places
-from optimetry.conformance.cases.strategies import STEPS, CasePlan, Tensor, case_of, seeded_plan
+from optimetry.conformance.cases.strategies import STEPS, CasePlan, TensorPlan, case_of, seeded_plan
 from optimetry.conformance.numerics.formats import FORMATS
 
 
@@ -153,7 +153,7 @@ def _large_plan(scale: Scale, subject: Drawn, dtype: str, hyper: dict[str, Any],
         drawn,
         hyper=drawn.hyper if scale.drawn else hyper,
         tensors=tuple(
-            Tensor(shapes[i % len(shapes)], start, pattern, untouched=False, missing=1 if i % 8 == 5 else None)
+            TensorPlan(shapes[i % len(shapes)], start, pattern, untouched=False, missing=1 if i % 8 == 5 else None)
             for i in range(len(chosen) if summed else scale.tensors)
         ),
         steps=scale.steps,
@@ -284,5 +284,5 @@ def to_json(plan: CasePlan) -> str:
 def from_json(text: str) -> CasePlan:
     """Read the plan that `to_json` wrote."""
     fields: dict[str, Any] = json.loads(text)
-    tensors = [Tensor(**{**tensor, "shape": tuple(tensor["shape"])}) for tensor in fields["tensors"]]
+    tensors = [TensorPlan(**{**tensor, "shape": tuple(tensor["shape"])}) for tensor in fields["tensors"]]
     return CasePlan(**{**fields, "tensors": tuple(tensors)})

@@ -97,7 +97,7 @@ LARGE_PARAMETERS = PARAMETERS | {SPARSE: lambda draw, shape: sparse(draw.rng.nor
 
 
 @dataclass(frozen=True)
-class Tensor:
+class TensorPlan:
     """The choices for one parameter."""
 
     shape: tuple[int, ...]
@@ -114,7 +114,7 @@ class CasePlan:
     optimizer: str
     dtype: str
     hyper: dict[str, Any]
-    tensors: tuple[Tensor, ...]
+    tensors: tuple[TensorPlan, ...]
     steps: int
     rate: float
     later_rate: float
@@ -134,7 +134,7 @@ class CasePlan:
             grads=tuple(grads),
         )
 
-    def _grad(self, draw: _Draw, tensor: Tensor, step: int) -> Array | None:
+    def _grad(self, draw: _Draw, tensor: TensorPlan, step: int) -> Array | None:
         grad = _cast(LARGE_PATTERNS[tensor.pattern](draw, tensor.shape, step / max(self.steps - 1, 1)), draw.form)
         if tensor.untouched and grad.size > 1:
             grad.flat[0] = 0
@@ -203,8 +203,8 @@ def plan(choose: Chooser, subject: Drawn, dtype: str) -> CasePlan:
     )
 
 
-def _tensor(choose: Chooser, shapes: Sequence[tuple[int, ...]], patterns: Sequence[str]) -> Tensor:
-    return Tensor(
+def _tensor(choose: Chooser, shapes: Sequence[tuple[int, ...]], patterns: Sequence[str]) -> TensorPlan:
+    return TensorPlan(
         shape=choose.among(shapes),
         start=choose.among(tuple(PARAMETERS)),
         pattern=choose.among(patterns),

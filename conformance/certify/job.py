@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from optimetry.conformance.certify.judged import Judge
-from optimetry.conformance.certify.worst import Search, Worst
+from optimetry.conformance.certify.worst import Worst, WorstSearch
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import TargetFault
@@ -34,7 +34,7 @@ class BlockJob(NamedTuple):
 class SearchJob(NamedTuple):
     """One start of a search for the worst case of a rule, on the engine with this number."""
 
-    search: Search
+    search: WorstSearch
     optimizer: str
     dtype: str
     start: int

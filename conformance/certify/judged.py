@@ -13,7 +13,7 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.certify.evaluated import evaluated
 from optimetry.conformance.certify.pairs import Block, Pairs
-from optimetry.conformance.certify.settings import Setting
+from optimetry.conformance.certify.settings import NamedSetting
 from optimetry.conformance.harness.python_harness import engine_name
 from optimetry.conformance.numerics.agreement import SLACK, Expected, shares_of, ulps_of
 from optimetry.conformance.numerics.arrays import Array
@@ -41,7 +41,7 @@ class Judge:
     """
 
     pairs: Pairs
-    setting: Setting
+    setting: NamedSetting
 
     @property
     def subject(self) -> RuleSubject:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.cases.strategies import Tensor, seeded_plan
+from optimetry.conformance.cases.strategies import TensorPlan, seeded_plan
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.registry import subject_named
@@ -144,7 +144,7 @@ class Pairs:
         case = dataclasses.replace(
             drawn,
             hyper=hyper,
-            tensors=(Tensor((rows, 1), "mixed", pattern, untouched=False, missing=None),),
+            tensors=(TensorPlan((rows, 1), "mixed", pattern, untouched=False, missing=None),),
             steps=EARLIER[number % len(EARLIER)] + 1,
         ).case()
         earlier = tuple(grad for (grad,) in case.grads[:-1] if grad is not None) if self.step == LATER else ()

@@ -14,7 +14,7 @@ LARGE_RATE = 1.0
 """The learning rate at which steps show in every parameter: at most defaults, few move it in 16 bits."""
 
 
-class Setting(NamedTuple):
+class NamedSetting(NamedTuple):
     """Hyperparameters and a learning rate, with a name for them."""
 
     name: str
@@ -22,18 +22,18 @@ class Setting(NamedTuple):
     learning_rate: float
 
 
-def settings_of(subject: RuleSubject, corners: bool) -> Iterator[Setting]:
+def settings_of(subject: RuleSubject, corners: bool) -> Iterator[NamedSetting]:
     """Yield the defaults and, if asked for, each corner that the rule takes, the other hyperparameters at theirs."""
     hyper, rate = documented_defaults(subject)
-    yield Setting(DEFAULTS, hyper, rate)
+    yield NamedSetting(DEFAULTS, hyper, rate)
     if not corners:
         return
-    yield Setting(f"learning_rate = {LARGE_RATE:g}", hyper, LARGE_RATE)
+    yield NamedSetting(f"learning_rate = {LARGE_RATE:g}", hyper, LARGE_RATE)
     for declared in subject.hyperparameters():
         for value in dict.fromkeys(declared.corners):
             changed = {**hyper, declared.name: value}
             if changed[declared.name] != hyper[declared.name] and _taken(subject, changed):
-                yield Setting(f"{declared.name} = {value}", changed, rate)
+                yield NamedSetting(f"{declared.name} = {value}", changed, rate)
 
 
 def _taken(subject: RuleSubject, hyper: dict[str, Any]) -> bool:

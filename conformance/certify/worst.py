@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.cases.strategies import Tensor, seeded_plan
+from optimetry.conformance.cases.strategies import TensorPlan, seeded_plan
 from optimetry.conformance.certify.evaluated import evaluated
 from optimetry.conformance.numerics.agreement import shares_of
 from optimetry.conformance.numerics.arrays import Array
@@ -50,7 +50,7 @@ class Worst:
 
 
 @dataclass(frozen=True)
-class Search:
+class WorstSearch:
     """How long a search is.
 
     Attributes:
@@ -99,7 +99,7 @@ class Search:
     def _first(self, optimizer: str, dtype: str, number: str) -> Case:
         """Draw hyperparameters, and a generation, as for a case of `optimetry check`."""
         drawn = seeded_plan(subject_named(optimizer), dtype, f"{self.seed} worst {number}")
-        tensor = Tensor((SIZE,), "mixed", drawn.tensors[0].pattern, untouched=False, missing=None)
+        tensor = TensorPlan((SIZE,), "mixed", drawn.tensors[0].pattern, untouched=False, missing=None)
         steps = 1 + drawn.steps % LONGEST
         return dataclasses.replace(drawn, tensors=(tensor,), steps=steps, later_rate=drawn.rate).case()
 

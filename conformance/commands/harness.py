@@ -9,12 +9,12 @@ from typing import Any
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.commands.arguments import seconds
-from optimetry.conformance.commands.interview import LONGEST, Declared, Interview, Remark, Wrong
+from optimetry.conformance.commands.interview import LONGEST, DeclaredEngine, Interview, Remark, Wrong
 from optimetry.conformance.commands.launching import PROGRAM, memory_of, program_of
 from optimetry.conformance.commands.stateful_session import STEPS, StatefulSession, elsewhere, example
 from optimetry.conformance.commands.terminal import counted
 from optimetry.conformance.harness.messages import elements, rows, sent_size
-from optimetry.conformance.harness.program import Program
+from optimetry.conformance.harness.program import ProtocolProgram
 from optimetry.conformance.harness.python_harness import RULE
 from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.packed import RUN, answered_size, parts_of, unpacked
@@ -35,7 +35,7 @@ class Rehearsal(Interview):
         runs: what two runs gave, by engine, optimizer and dtype.
     """
 
-    def __init__(self, program: Program, seconds: float) -> None:
+    def __init__(self, program: ProtocolProgram, seconds: float) -> None:
         super().__init__(program, seconds)
         self.runs: dict[tuple[str, str, str], tuple[bytes, bytes]] = {}
 
@@ -69,7 +69,7 @@ class Rehearsal(Interview):
 
     def _runs(self, engine: str, optimizer: str, dtype: str) -> str:
         """Play a run, the same without steps, and one of other inputs, which must give another answer."""
-        case = example(optimizer, dtype, limits_of(Declared(self.hello, engine), optimizer).offered)
+        case = example(optimizer, dtype, limits_of(DeclaredEngine(self.hello, engine), optimizer).offered)
         run = self._run(engine, case)
         if isinstance(run, str):
             return run
@@ -86,7 +86,7 @@ class Rehearsal(Interview):
 
     def _packed(self, engine: str, optimizer: str, dtype: str) -> str:
         """Play a run whose arrays follow the line as bytes; it must give the same as the run in a line."""
-        case = example(optimizer, dtype, limits_of(Declared(self.hello, engine), optimizer).offered)
+        case = example(optimizer, dtype, limits_of(DeclaredEngine(self.hello, engine), optimizer).offered)
         line, packed = parts_of(case)
         request = {"do": RUN, "engine": engine, **line}
         answer, behind = self.asked_packed(request, packed, LONGEST, answered_size(case))
@@ -136,7 +136,7 @@ def harness_command(options: argparse.Namespace) -> int:
     if not options.program:
         raise UsageError(f"no program: {PROGRAM}")
     limit, memory = seconds("--time-limit", options.time_limit), memory_of(options.memory_limit)
-    program = Program(program_of(options.program), memory=memory)
+    program = ProtocolProgram(program_of(options.program), memory=memory)
     try:
         answers = wrong = 0
         for finding in Rehearsal(program, limit).played():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from optimetry.conformance.harness.messages import said_of, violations
-from optimetry.conformance.harness.program import Program
+from optimetry.conformance.harness.program import ProtocolProgram
 from optimetry.conformance.harness.python_harness import AVERAGE, LIMITS, PROTOCOL
 from optimetry.conformance.harness.wire import wire
 from optimetry.conformance.numerics.formats import FORMATS
@@ -55,7 +55,7 @@ class Interview:
         hung: whether it left an answer out, so that nothing more can be asked.
     """
 
-    def __init__(self, program: Program, seconds: float) -> None:
+    def __init__(self, program: ProtocolProgram, seconds: float) -> None:
         self.program, self.seconds = program, seconds
         program.linger = LINGER
         self.hello: dict[str, Any] = {}
@@ -141,7 +141,7 @@ class Interview:
                 wrong.append(f"optimizers: {optimizer}: no dtype is listed, must be some of {', '.join(FORMATS)}")
         for engine in hello.get("engines", ["default"]):
             try:
-                hold_limits(Declared(hello, engine), engine)
+                hold_limits(DeclaredEngine(hello, engine), engine)
             except TargetError as error:
                 wrong.append(str(error).removeprefix("target "))
         if wrong:
@@ -164,7 +164,7 @@ class Interview:
         return ""
 
 
-class Declared:
+class DeclaredEngine:
     """What a program says of an engine: its limits, as the attributes of a target, and what it offers beside runs."""
 
     def __init__(self, hello: Mapping[str, Any], engine: str) -> None:

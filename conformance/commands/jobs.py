@@ -18,7 +18,7 @@ from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.certify.job import BlockJob, SearchJob
 from optimetry.conformance.certify.worst import Worst
 from optimetry.conformance.commands.launching import Launch
-from optimetry.conformance.harness.program import Program
+from optimetry.conformance.harness.program import ProtocolProgram
 from optimetry.conformance.harness.python_harness import engine_name, engines_not_run, engines_of
 from optimetry.conformance.judging.diagnose import Diagnosis, diagnose
 from optimetry.conformance.judging.examine import judge
@@ -108,7 +108,7 @@ class Parent:
     """
 
     pipe: Connection
-    program: Program | None = None
+    program: ProtocolProgram | None = None
     ends_searches: bool = False
     _beaten: float = 0.0
     _asked: float = 0.0
@@ -194,17 +194,17 @@ def work(task: Task, pipe: Connection, environment: Mapping[str, str]) -> None:
             parent.send("findings", findings)
 
 
-def _program(launch: Launch) -> Program | None:
+def _program(launch: Launch) -> ProtocolProgram | None:
     """Return the program that is judged, which has not started; None where the target is loaded in the worker."""
     command = launch.command
     if command is None:
         return None
     if command[0] == sys.executable and not launch.program:
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))  # it can import what this process can
-    return Program(command, memory=launch.memory)
+    return ProtocolProgram(command, memory=launch.memory)
 
 
-def _loaded(task: Task, program: Program | None, guard: Guard) -> Target:
+def _loaded(task: Task, program: ProtocolProgram | None, guard: Guard) -> Target:
     """Load the target, or greet the program that plays it.
 
     Raises:

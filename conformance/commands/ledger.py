@@ -27,7 +27,7 @@ NAMED = ("dialect", "diverges")
 
 
 @dataclass(frozen=True)
-class Entry:
+class LedgerEntry:
     """One expected verdict, and the line it stands on."""
 
     optimizer: str
@@ -45,7 +45,7 @@ class Entry:
         """Whether it expects this verdict."""
         return self.covers(verdict) and self.verdict == verdict.verdict and self.name in ("", name_of(verdict))
 
-    def repeats(self, other: Entry) -> bool:
+    def repeats(self, other: LedgerEntry) -> bool:
         """Whether both expect the same verdict in some dtype."""
         same = (self.optimizer, self.verdict, self.name) == (other.optimizer, other.verdict, other.name)
         return same and (fnmatchcase(self.dtype, other.dtype) or fnmatchcase(other.dtype, self.dtype))
@@ -61,15 +61,15 @@ class Balance:
         stale: entries that do not describe what was measured, by a sentence for each dtype.
     """
 
-    expected: list[tuple[Verdict, Entry]]
+    expected: list[tuple[Verdict, LedgerEntry]]
     unexpected: list[Verdict]
-    stale: dict[str, Entry]
+    stale: dict[str, LedgerEntry]
 
 
 class Ledger:
     """Expected verdicts, and the file they were read from. Without entries, everything is expected to conform."""
 
-    def __init__(self, path: Path | None = None, entries: Sequence[Entry] = ()) -> None:
+    def __init__(self, path: Path | None = None, entries: Sequence[LedgerEntry] = ()) -> None:
         self.path = path
         self.entries = list(entries)
 
@@ -88,7 +88,7 @@ class Ledger:
             stale={text: entry for entry in self.entries for text in self.stale(entry, judged)},
         )
 
-    def stale(self, entry: Entry, verdicts: Iterable[Verdict]) -> Iterator[str]:
+    def stale(self, entry: LedgerEntry, verdicts: Iterable[Verdict]) -> Iterator[str]:
         """Yield a sentence for each dtype in which an entry does not describe these verdicts."""
         covered = [verdict for verdict in verdicts if entry.covers(verdict)]
         offered = [verdict for verdict in covered if verdict.verdict != UNSUPPORTED]
@@ -134,7 +134,7 @@ def read(path: Path, optimizers: Sequence[str], dtypes: Sequence[str]) -> Ledger
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise LedgerError(f"ledger {path}: {getattr(error, 'strerror', None) or 'not text in UTF-8'}") from None
-    entries: list[Entry] = []
+    entries: list[LedgerEntry] = []
     for number, text in enumerate(lines, start=1):
         if not text.strip() or text.lstrip().startswith("#"):
             continue
@@ -149,7 +149,7 @@ def read(path: Path, optimizers: Sequence[str], dtypes: Sequence[str]) -> Ledger
     return Ledger(path, entries)
 
 
-def _parsed(text: str, number: int, optimizers: Sequence[str], dtypes: Sequence[str]) -> Entry:
+def _parsed(text: str, number: int, optimizers: Sequence[str], dtypes: Sequence[str]) -> LedgerEntry:
     words = text.split(maxsplit=3)
     if len(words) < 4:
         raise LedgerError(f"must be `optimizer dtype verdict[:name] reason`, is `{text}`")
@@ -168,4 +168,4 @@ def _parsed(text: str, number: int, optimizers: Sequence[str], dtypes: Sequence[
         raise LedgerError(f"{optimizer} {dtype} dialect: must name the dialect, as `dialect:NAME`")
     if name and verdict not in NAMED:
         raise LedgerError(f"{optimizer} {dtype} {outcome}: only {' and '.join(NAMED)} have names")
-    return Entry(optimizer, dtype, verdict, name, reason, number)
+    return LedgerEntry(optimizer, dtype, verdict, name, reason, number)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.commands.interview import Declared, Interview, Remark, Wrong
+from optimetry.conformance.commands.interview import DeclaredEngine, Interview, Remark, Wrong
 from optimetry.conformance.harness.messages import elements, member, sent_size
 from optimetry.conformance.harness.python_harness import ACCUMULATED, GROUPS, RULE, SCALED
 from optimetry.conformance.numerics.arrays import Array, apart
@@ -38,7 +38,7 @@ class StatefulSession:
         self, interview: Interview, engine: str, optimizer: str, dtype: str, first: bytes, second: bytes
     ) -> None:
         self.interview, self.engine, self.optimizer, self.dtype = interview, engine, optimizer, dtype
-        self.declared = Declared(interview.hello, engine)
+        self.declared = DeclaredEngine(interview.hello, engine)
         self.case = example(optimizer, dtype, limits_of(self.declared, optimizer).offered)
         other = elsewhere(self.case)
         self.begins = {1: self.case, 2: other, 4: self.case, 5: self.case, 7: self.case, 8: other}

@@ -47,7 +47,7 @@ class _Within(NamedTuple):
     deadline: float
 
 
-class Program:
+class ProtocolProgram:
     """A program that answers requests, one line of JSON each; started when it is first asked, and again after a fault.
 
     Args:

@@ -18,7 +18,7 @@ from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging import evidence
 from optimetry.conformance.judging.identify import fits, narrower_than
 from optimetry.conformance.judging.observed import Identity, Observed, no_more
-from optimetry.conformance.judging.parts import MOST, in_parts
+from optimetry.conformance.judging.partial_explanations import MOST, in_parts
 from optimetry.conformance.judging.searching import SearchResult, searched
 from optimetry.conformance.naming.candidates import FLUSHED
 from optimetry.conformance.naming.explanation import Explanation

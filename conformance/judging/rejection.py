@@ -19,7 +19,7 @@ from optimetry.conformance.judging.identify import identify, identify_combined, 
 from optimetry.conformance.judging.narrower import Narrower
 from optimetry.conformance.judging.nearest import nearest_to
 from optimetry.conformance.judging.observed import Identity, Observed
-from optimetry.conformance.judging.parts import decay_found, in_parts, split_found
+from optimetry.conformance.judging.partial_explanations import decay_found, in_parts, split_found
 from optimetry.conformance.judging.rare_runs import (
     RARE,
     also_explaining,

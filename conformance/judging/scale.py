@@ -20,7 +20,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.large import LONGEST, WHOLE, built, largeness, smallest, to_json
 from optimetry.conformance.cases.strategies import CasePlan
 from optimetry.conformance.judging import evidence
-from optimetry.conformance.judging.parts import MOST
+from optimetry.conformance.judging.partial_explanations import MOST
 from optimetry.conformance.judging.script import script
 from optimetry.conformance.laws.law import Trial
 from optimetry.conformance.laws.resumed import resumed_trajectory

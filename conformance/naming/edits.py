@@ -12,8 +12,8 @@ from functools import cache
 
 from optimetry.conformance.naming.factors import added, multiplied
 from optimetry.conformance.naming.guards import guarded
+from optimetry.conformance.naming.input_names import InputNames
 from optimetry.conformance.naming.limits import excepted, limited, norms_of_sums
-from optimetry.conformance.naming.names import Names
 from optimetry.conformance.naming.patterns import rewritten, rules_of
 from optimetry.conformance.naming.programs import (
     GRAD,
@@ -139,7 +139,7 @@ ASIDE = "aside"
 """Holds the place of the first of two expressions while they are exchanged."""
 
 
-def replacements_of(part: Expression, names: Names, *, of_operands: bool = False) -> Iterator[Expression]:
+def replacements_of(part: Expression, names: InputNames, *, of_operands: bool = False) -> Iterator[Expression]:
     """Yield what may replace a part of any program, the likeliest kinds first.
 
     Args:
@@ -187,7 +187,7 @@ def replacements_by_slots(part: Expression, new: Program) -> Iterator[Expression
                     yield (*part[:i], slot, *part[i + 1 :])
 
 
-def _slots(part: Expression, names: Names) -> Iterator[Expression]:
+def _slots(part: Expression, names: InputNames) -> Iterator[Expression]:
     """Yield another slot in the place of one, or a slot or the parameter for the gradient."""
     if part in names.slots:
         yield from names.slots
@@ -201,7 +201,7 @@ def powers(part: Expression) -> Iterator[Expression]:
     yield from (("square", part), ("sqrt", part))
 
 
-def _numbers(part: Expression, names: Names) -> Iterator[Expression]:
+def _numbers(part: Expression, names: InputNames) -> Iterator[Expression]:
     """Yield what stands in the place of a hyperparameter or of the step number."""
     if part in names.hyperparameters:
         yield from names.hyperparameters
@@ -210,7 +210,7 @@ def _numbers(part: Expression, names: Names) -> Iterator[Expression]:
         yield from (("add", STEP, 1), ("subtract", STEP, 1), 1)
 
 
-def _operands(part: Expression, names: Names) -> Iterator[Expression]:
+def _operands(part: Expression, names: InputNames) -> Iterator[Expression]:
     """Yield an operation with one operand changed: another input, a function less or more, a term less."""
     if isinstance(part, tuple):
         name = part[0]
@@ -229,7 +229,7 @@ def _operands(part: Expression, names: Names) -> Iterator[Expression]:
             yield from ((*part[:i], new, *part[i + 1 :]) for new in others if not isinstance(new, int | float))
 
 
-def _operations(part: Expression, names: Names) -> Iterator[Expression]:
+def _operations(part: Expression, names: InputNames) -> Iterator[Expression]:
     """Yield an operation without one operand, replaced by another operation, or with a term moved."""
     if not isinstance(part, tuple):
         return
@@ -253,12 +253,12 @@ def _operations(part: Expression, names: Names) -> Iterator[Expression]:
     yield from _regrouped(part)
 
 
-def _averages(part: Expression, names: Names) -> Iterator[Expression]:
+def _averages(part: Expression, names: InputNames) -> Iterator[Expression]:
     """Yield a weighted sum without its weights, with each at the other term, or as the larger of both terms."""
     yield from rewritten(part, WEIGHTED_SUMS)
 
 
-def _functions(part: Expression, names: Names) -> Iterator[Expression]:
+def _functions(part: Expression, names: InputNames) -> Iterator[Expression]:
     """Yield functions of the expression, its negative, and an operation with its operands exchanged."""
     yield from rewritten(part, EXCHANGED_OPERANDS)
     if isinstance(part, tuple) or part == GRAD:

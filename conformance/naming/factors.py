@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from optimetry.conformance.naming.names import Names
+from optimetry.conformance.naming.input_names import InputNames
 from optimetry.conformance.naming.programs import PARAM, RATE, STEP, Expression
 
 DECAY = 0.01
 """The decay that libraries have where a document has none: the default of AdamW."""
 
 
-def multiplied(part: Expression, names: Names) -> Iterator[Expression]:
+def multiplied(part: Expression, names: InputNames) -> Iterator[Expression]:
     """Yield the expression with one factor more: a rate, a decay or its complement, a correction, two or a half."""
     factors, roots = _known_factors(names.hyperparameters)
     for factor in factors:
@@ -29,7 +29,7 @@ def _known_factors(hyperparameters: tuple[str, ...]) -> tuple[list[Expression], 
     return [RATE, 2.0, *hyperparameters, *decays, *corrections], [("sqrt", correction) for correction in corrections]
 
 
-def added(part: Expression, names: Names) -> Iterator[Expression]:
+def added(part: Expression, names: InputNames) -> Iterator[Expression]:
     """Yield the expression with one term more: a number, or a number of parameters, which is a decay."""
     yield from (("add", part, term) for term in _known_terms(names.hyperparameters))
 

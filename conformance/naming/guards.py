@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from optimetry.conformance.naming.names import Names
+from optimetry.conformance.naming.input_names import InputNames
 from optimetry.conformance.naming.programs import Expression, is_norm
 from optimetry.conformance.naming.usual import GUARDS
 
 
-def guarded(part: Expression, names: Names) -> Iterator[Expression]:
+def guarded(part: Expression, names: InputNames) -> Iterator[Expression]:
     """Yield a divisor, a root or a norm with a small number added, and a clip as its limited norm over a guarded norm.
 
     A quotient may be zero where its divisor is, and then the divisor needs no hyperparameter added.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from optimetry.conformance.naming.names import Names
+from optimetry.conformance.naming.input_names import InputNames
 from optimetry.conformance.naming.patterns import rewritten, rules_of
 from optimetry.conformance.naming.programs import GRAD, PARAM, RATE, Expression, is_norm, replaced, simplified
 from optimetry.conformance.naming.usual import NORM_LIMITS
@@ -17,7 +17,7 @@ CHOICES = rules_of(
 """A choice by a condition that takes the larger value, or is made above a divisor."""
 
 
-def limited(part: Expression, names: Names) -> Iterator[Expression]:
+def limited(part: Expression, names: InputNames) -> Iterator[Expression]:
     """Yield a ratio of norms or a norm that is limited: by a number, or a ratio by the learning rate."""
     match part:
         case ("divide", above, _) if is_norm(above) or _has_norm(above):
@@ -36,7 +36,7 @@ def _has_norm(product: Expression) -> bool:
     return False
 
 
-def excepted(part: Expression, names: Names) -> Iterator[Expression]:
+def excepted(part: Expression, names: InputNames) -> Iterator[Expression]:
     """Yield a choice that is also off where a hyperparameter is 0, and those of `CHOICES`."""
     match part:
         case ("where", tuple(), _, second):
@@ -44,7 +44,7 @@ def excepted(part: Expression, names: Names) -> Iterator[Expression]:
             yield from rewritten(part, CHOICES)
 
 
-def norms_of_sums(part: Expression, names: Names) -> Iterator[Expression]:
+def norms_of_sums(part: Expression, names: InputNames) -> Iterator[Expression]:
     """Yield the norm of a sum in the place of the sum of norms, and the norm of the gradient with its decay."""
     match part:
         case ("add", a, ("multiply", str() as factor, b)) if is_norm(a) and is_norm(b):

@@ -23,7 +23,7 @@ from optimetry.conformance.naming.edits import (
     replacements_of,
 )
 from optimetry.conformance.naming.fed import Fed
-from optimetry.conformance.naming.names import Names
+from optimetry.conformance.naming.input_names import InputNames
 from optimetry.conformance.naming.programs import Expression, Program
 from optimetry.conformance.naming.stepped import Numbered, Stepped, full
 from optimetry.conformance.naming.terms import Number, StateStep
@@ -69,7 +69,7 @@ class Nearby(Stepped):
         self.program, self.hyperparameters = program, hyperparameters
         self.budget, self.named = budget, named
         super().__init__(program, fed)
-        self.inputs = Names(tuple(self.slots), tuple(hyperparameters))
+        self.inputs = InputNames(tuple(self.slots), tuple(hyperparameters))
 
     def _clear(self) -> None:
         super()._clear()

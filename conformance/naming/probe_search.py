@@ -88,7 +88,7 @@ def telling_cases(optimizer: str, drawn: int = 20) -> Iterator[Case]:
 
 
 @dataclass
-class Search:
+class ProbeSearch:
     """Chooses the tensors of one rule's probes."""
 
     optimizer: str
@@ -158,7 +158,7 @@ class Search:
 
 def found_probes(optimizer: str) -> list[dict[str, Any]]:
     """Find the probes of one rule, in the form that `optimetry.conformance.naming.probes` reads."""
-    chosen = Search(optimizer, classes_of(optimizer)).chosen()
+    chosen = ProbeSearch(optimizer, classes_of(optimizer)).chosen()
     probes = []
     for number in sorted({number for number, _ in chosen}):
         case = pool(optimizer, number, "float64").only([tensor for other, tensor in chosen if other == number])

@@ -50,7 +50,7 @@ COLUMNS = ("named exactly", "named wrongly", "diverges", "error", "conforms")
 
 
 @dataclass(frozen=True)
-class Trial:
+class KnownTarget:
     """One target whose computation is known.
 
     Attributes:
@@ -106,7 +106,7 @@ def kind_of(fault: Fault) -> str:
     return kinds.get(verdict, OUTSIDE)
 
 
-def trials() -> Iterator[Trial]:
+def trials() -> Iterator[KnownTarget]:
     """Yield every target with its diagnosis."""
     for fault in FAULTS.values():
         for dtype in fault.dtypes:
@@ -114,19 +114,19 @@ def trials() -> Iterator[Trial]:
                 diagnosis = outcome(judged(fault, dtype))
             except SystemExit:
                 diagnosis = "error"  # which ends a worker process of `check`
-            yield Trial(kind_of(fault), fault.name, fault.optimizer, dtype, fault.outcome, diagnosis)
+            yield KnownTarget(kind_of(fault), fault.name, fault.optimizer, dtype, fault.outcome, diagnosis)
     for optimizer in FAMILIES:
         for member in unnamed(optimizer):
             for dtype in DTYPES:
                 diagnosis = outcome(class_verdict(member, dtype))
-                yield Trial(UNNAMED, member.name, optimizer, dtype, f"dialect: {member.name}", diagnosis)
+                yield KnownTarget(UNNAMED, member.name, optimizer, dtype, f"dialect: {member.name}", diagnosis)
     for optimizer in RULES:
         for dtype in DTYPES:
             for style, verdict in equivalents(optimizer, dtype, FEW).items():
-                yield Trial(EQUIVALENT, style, optimizer, dtype, "conforms", outcome(verdict))
+                yield KnownTarget(EQUIVALENT, style, optimizer, dtype, "conforms", outcome(verdict))
 
 
-def page(diagnosed: Iterable[Trial]) -> str:
+def page(diagnosed: Iterable[KnownTarget]) -> str:
     """Write the page as Markdown: the same for the same code."""
     diagnosed = list(diagnosed)
     members = [trial for trial in diagnosed if trial.kind in MEMBERS]
@@ -163,7 +163,7 @@ def page(diagnosed: Iterable[Trial]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table(listed: Sequence[Trial]) -> list[str]:
+def _table(listed: Sequence[KnownTarget]) -> list[str]:
     rows = [f"| {x.optimizer} | {x.name} | {x.dtype} | {x.diagnosis.removeprefix('dialect: ')} |" for x in listed]
     return ["| subject | target | dtype | diagnosis |", "|---|---|---|---|", *rows] if rows else []
 

@@ -33,7 +33,7 @@ RUNS = 3
 
 
 @dataclass(frozen=True)
-class Speed:
+class OracleSpeed:
     """The cases a second of one rule in one dtype: each tensor by itself, each case by itself, and in batches."""
 
     optimizer: str
@@ -62,13 +62,13 @@ def in_batches(cases: Iterable[Case]) -> None:
     by_case(evaluated_ahead(cases, lambda case: [Asked(case)]))
 
 
-def speeds(optimizers: Iterable[str], dtypes: Sequence[str], count: int) -> Iterator[Speed]:
+def speeds(optimizers: Iterable[str], dtypes: Sequence[str], count: int) -> Iterator[OracleSpeed]:
     """Measure rules in dtypes."""
     for optimizer in optimizers:
         for dtype in dtypes:
             drawn = list(drawn_cases(subject_named(optimizer), dtype, seed=0, count=count))
             ways = ((by_tensor, drawn[::SAMPLE]), (by_case, drawn[::SAMPLE]), (in_batches, drawn))
-            yield Speed(optimizer, dtype, *(len(cases) / _seconds(way, cases) for way, cases in ways))
+            yield OracleSpeed(optimizer, dtype, *(len(cases) / _seconds(way, cases) for way, cases in ways))
 
 
 def _seconds(way: Callable[[Iterable[Case]], None], cases: Iterable[Case]) -> float:
@@ -82,7 +82,7 @@ def _seconds(way: Callable[[Iterable[Case]], None], cases: Iterable[Case]) -> fl
     return max(min(seconds), 1e-9)
 
 
-def table(measured: Iterable[Speed]) -> str:
+def table(measured: Iterable[OracleSpeed]) -> str:
     """Write the table."""
     lines = [
         "| rule | dtype | each tensor | each case | batches | batches / tensors | batches / cases |",

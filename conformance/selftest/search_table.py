@@ -58,7 +58,7 @@ RIGHT, WRONG, NOTHING, ENDED, UNTRACED = RESULTS = (
 
 
 @dataclass(frozen=True)
-class Trial:
+class SearchTrial:
     """One search.
 
     Attributes:
@@ -97,18 +97,20 @@ def explainer(target: Target, optimizer: str, dtype: str, seed: int, count: int)
     return lambda formula: all(explains(after, formula.expected(case), case.form) for case, after in runs)
 
 
-def tried(kind: str, name: str, target: Target, optimizer: str) -> Trial:
+def tried(kind: str, name: str, target: Target, optimizer: str) -> SearchTrial:
     """Search for one target's formula."""
     if program_of(subject_named(optimizer).declaration.typical()) is None:
-        return Trial(kind, name, optimizer, UNTRACED)
+        return SearchTrial(kind, name, optimizer, UNTRACED)
     budget, began = Budget(), time.process_time()
     formulas = found_by(target, optimizer, budget)
     seconds = time.process_time() - began
     if not formulas:
-        return Trial(kind, name, optimizer, ENDED if budget.ended else NOTHING, "", 0, budget.programs, seconds)
+        return SearchTrial(kind, name, optimizer, ENDED if budget.ended else NOTHING, "", 0, budget.programs, seconds)
     right = explainer(target, optimizer, "float64", SEED, FRESH)(formulas[0].explanation)
     edits = len(formulas[0].edits)
-    return Trial(kind, name, optimizer, RIGHT if right else WRONG, formulas[0].name, edits, budget.programs, seconds)
+    return SearchTrial(
+        kind, name, optimizer, RIGHT if right else WRONG, formulas[0].name, edits, budget.programs, seconds
+    )
 
 
 def edited_faults() -> list[Fault]:
@@ -121,7 +123,7 @@ def searched_dialects() -> list[str]:
     return [name for name in DIALECTS if subject_named(name).book == "fluid"]
 
 
-def trials() -> Iterator[Trial]:
+def trials() -> Iterator[SearchTrial]:
     """Search for every formula."""
     for fault in edited_faults():
         yield tried(OUTSIDE, fault.name, fault.target(), fault.optimizer)
@@ -130,7 +132,7 @@ def trials() -> Iterator[Trial]:
             yield tried(INSIDE, dialect.name, computing(dialect), optimizer)
 
 
-def page(searched: Sequence[Trial], memory: int) -> str:
+def page(searched: Sequence[SearchTrial], memory: int) -> str:
     """Write the page as Markdown; ``memory`` is the most that the process held, in MiB."""
     lines = [
         "# What the search finds",
@@ -169,9 +171,9 @@ COSTS = (
 """The columns of what searches cost."""
 
 
-def _costs(searched: Iterable[Trial], memory: int) -> list[str]:
+def _costs(searched: Iterable[SearchTrial], memory: int) -> list[str]:
     """Write what one edit and two cost, rule by rule."""
-    rows: dict[str, list[Trial]] = {}
+    rows: dict[str, list[SearchTrial]] = {}
     for trial in searched:
         if trial.programs:
             rows.setdefault(trial.optimizer, []).append(trial)
@@ -190,7 +192,7 @@ def _costs(searched: Iterable[Trial], memory: int) -> list[str]:
     return lines
 
 
-def _cells(trials: Sequence[Trial]) -> list[str]:
+def _cells(trials: Sequence[SearchTrial]) -> list[str]:
     """Write how many programs were tried in the median, what they cost, and the longest; nothing without any."""
     row = sorted(trials, key=lambda x: x.seconds)
     middle = row[len(row) // 2] if row else None

@@ -16,7 +16,7 @@ import numpy as np
 from tabulate import tabulate
 
 from optimetry.conformance.cases.case import CORPUS, Case, file_of, replayed
-from optimetry.conformance.certify.worst import Search, Worst, ratios, worst_of
+from optimetry.conformance.certify.worst import Worst, WorstSearch, ratios, worst_of
 from optimetry.conformance.harness.python_harness import engine_name
 from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.conformance.selftest.equivalents import STYLES, StyledTarget, rules_of
@@ -95,7 +95,7 @@ def replay(target: Target, optimizer: str, dtype: str) -> Worst:
     return worst_of(Worst(float(ratios(target, case, Guard())[0][0]), case) for case in offered)
 
 
-def row(optimizer: str, dtype: str, search: Search) -> Row:
+def row(optimizer: str, dtype: str, search: WorstSearch) -> Row:
     """Search for the worst case of every style, from what is kept on."""
     results: list[tuple[Worst, str]] = []
     selected = 0.0
@@ -180,7 +180,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for optimizer in searched_rules():
         for dtype in DTYPES:
             with np.errstate(all="ignore"):  # styles overflow
-                rows.append(row(optimizer, dtype, Search()))
+                rows.append(row(optimizer, dtype, WorstSearch()))
             print(optimizer, dtype, rows[-1].style, f"{rows[-1].worst.share:.4f}", flush=True)
             keep(rows[-1], folder)
     out.write_text(page(rows, replaying(rows)), encoding="utf-8", newline="\n")

@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from optimetry.conformance.harness.messages import member, sent_size, violations
-from optimetry.conformance.harness.program import LOADING_LIMIT, Program
+from optimetry.conformance.harness.program import LOADING_LIMIT, ProtocolProgram
 from optimetry.conformance.harness.python_harness import BYTES, PROTOCOL
 from optimetry.conformance.harness.wire import quoted, wire
 from optimetry.conformance.numerics.arrays import Array
@@ -62,7 +62,7 @@ class Connection:
         gathered: requests that are to be sent together; None where each is sent alone.
     """
 
-    def __init__(self, program: Program, guard: Guard, spec: str) -> None:
+    def __init__(self, program: ProtocolProgram, guard: Guard, spec: str) -> None:
         self.program, self.guard = program, guard
         self.finished: list[int] = []
         self.gathered: list[Gathered] | None = None

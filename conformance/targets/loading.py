@@ -16,7 +16,7 @@ from typing import Any
 
 from optimetry.conformance import targets
 from optimetry.conformance.harness import python_harness
-from optimetry.conformance.harness.program import Program
+from optimetry.conformance.harness.program import ProtocolProgram
 from optimetry.conformance.subjects.names import near_miss
 from optimetry.conformance.targets.limits import hold_limits
 from optimetry.conformance.targets.own import MAKERS
@@ -199,7 +199,7 @@ def program_command(name: str, python: str | None = None) -> list[str] | None:
 
 def program_target(name: str, command: Sequence[str]) -> ProgramTarget:
     """Start a framework whose adapter is a program, which ends with its target."""
-    program = Program(command)
+    program = ProtocolProgram(command)
     target = ProgramTarget.started(program, Guard(), name)
     weakref.finalize(target.connection, program.close)
     return target

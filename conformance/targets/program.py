@@ -16,7 +16,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.harness.messages import elements, rows, said_of
-from optimetry.conformance.harness.program import Program
+from optimetry.conformance.harness.program import ProtocolProgram
 from optimetry.conformance.harness.python_harness import AVERAGE, BESIDE, GROUPS, LIMITS, MIXED, RULE, encoded
 from optimetry.conformance.harness.wire import as_json, hyper_as_json, wire
 from optimetry.conformance.numerics.arrays import Array
@@ -86,7 +86,7 @@ class ProgramTarget:
                 self.run_ahead = self._run_ahead
 
     @classmethod
-    def started(cls, program: Program, guard: Guard, spec: str | None = None) -> Self:
+    def started(cls, program: ProtocolProgram, guard: Guard, spec: str | None = None) -> Self:
         """Start a program, which error texts call ``spec``, and ask what it is.
 
         Raises:

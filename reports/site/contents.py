@@ -10,7 +10,7 @@ from typing import TypeVar
 from optimetry.reports.accuracy import Accuracy
 from optimetry.reports.certificate import Certificate
 from optimetry.reports.document import Document
-from optimetry.reports.filenames import Names
+from optimetry.reports.filenames import FileNames
 from optimetry.reports.matrix import Statement, statements
 from optimetry.reports.results import OUTCOMES, Outcome, Results, ResultsError, Verdict
 from optimetry.reports.site.findings import FindingSection, findings
@@ -21,7 +21,7 @@ R = TypeVar("R", Accuracy, Certificate)
 
 
 @dataclass(frozen=True)
-class Target(Results):
+class PublishedTarget(Results):
     """The results of one version of a target.
 
     Attributes:
@@ -62,7 +62,7 @@ class VersionChange:
         verdicts: pairs of verdicts on the same thing, there and here, that differ; None where one version has none.
     """
 
-    than: Target
+    than: PublishedTarget
     verdicts: list[tuple[Verdict | None, Verdict | None]]
 
 
@@ -79,7 +79,7 @@ class TimedRun:
         picture: the file of their picture, which is drawn of several sizes.
     """
 
-    target: Target
+    target: PublishedTarget
     dtype: str
     tensors: int
     rows: list[Speed]
@@ -112,15 +112,15 @@ class RuleContents:
     book: str
     document: Document | None
     file: str
-    columns: list[tuple[Target, list[Statement]]]
-    certificates: list[tuple[Target, list[Certificate]]]
-    accuracy: list[tuple[Target, list[Accuracy]]]
+    columns: list[tuple[PublishedTarget, list[Statement]]]
+    certificates: list[tuple[PublishedTarget, list[Certificate]]]
+    accuracy: list[tuple[PublishedTarget, list[Accuracy]]]
     pictures: dict[str, str]
     runs: list[TimedRun]
 
     @classmethod
     def of(
-        cls, name: str, book: str, document: Document | None, targets: Sequence[Target], files: Names
+        cls, name: str, book: str, document: Document | None, targets: Sequence[PublishedTarget], files: FileNames
     ) -> RuleContents:
         """Collect what targets have on a rule, and name its files."""
         certificates = [(target, _about(name, target.certificates)) for target in targets]
@@ -160,7 +160,7 @@ class Contents:
     """
 
     rules: list[RuleContents]
-    targets: list[Target]
+    targets: list[PublishedTarget]
     findings: list[FindingSection] = field(default_factory=list)
 
     @classmethod
@@ -171,8 +171,8 @@ class Contents:
             ResultsError: two of them, or two verdicts of one, are about the same thing.
         """
         _check_distinct(results)
-        files = Names()
-        targets = [Target(**vars(each), file=files.named("target", *each.header.about)) for each in results]
+        files = FileNames()
+        targets = [PublishedTarget(**vars(each), file=files.named("target", *each.header.about)) for each in results]
         for target in targets:
             others = [other for other in targets if other.header.target == target.header.target and other is not target]
             target.others.extend(VersionChange(other, _changes(other, target)) for other in others)
@@ -190,7 +190,7 @@ class Contents:
         return [finding for finding in self.findings if rule in finding.rules]
 
     @property
-    def judged(self) -> list[Target]:
+    def judged(self) -> list[PublishedTarget]:
         """The targets that have verdicts; all of them if none has."""
         return [target for target in self.targets if target.verdicts] or self.targets
 
@@ -239,7 +239,7 @@ def _first_twice(keys: Iterable[tuple[str, ...]]) -> tuple[str, ...] | None:
     return next((key for key, count in Counter(keys).items() if count > 1), None)
 
 
-def _changes(before: Target, after: Target) -> list[tuple[Verdict | None, Verdict | None]]:
+def _changes(before: PublishedTarget, after: PublishedTarget) -> list[tuple[Verdict | None, Verdict | None]]:
     there, here = ({verdict.about: verdict for verdict in target.verdicts} for target in (before, after))
     pairs = [(there.get(key), here.get(key)) for key in dict.fromkeys([*there, *here])]
     return [(old, new) for old, new in pairs if _said(old) != _said(new)]
@@ -249,7 +249,7 @@ def _said(verdict: Verdict | None) -> object:
     return verdict and (verdict.verdict, verdict.computes)
 
 
-def _runs(rule: str, targets: Iterable[Target], files: Names) -> Iterator[TimedRun]:
+def _runs(rule: str, targets: Iterable[PublishedTarget], files: FileNames) -> Iterator[TimedRun]:
     for target in targets:
         for (_, dtype, tensors), rows, contenders in runs([row for row in target.speed if row.rule == rule]):
             names = ("speed", rule, *target.header.about, dtype, str(tensors))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from optimetry.reports.filenames import Names
+from optimetry.reports.filenames import FileNames
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class FindingSection:
     rules: list[str]
 
 
-def findings(text: str, rules: Collection[str], files: Names) -> list[FindingSection]:
+def findings(text: str, rules: Collection[str], files: FileNames) -> list[FindingSection]:
     """Read the sections of a page, in its order.
 
     HTML in the page is shown as text. Links to files become their text, since the files do not lie beside the site.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from optimetry.conformance.harness.program import Program
+from optimetry.conformance.harness.program import ProtocolProgram
 from optimetry.conformance.harness.starting import python_command
 from optimetry.conformance.targets.program import ProgramTarget
 from optimetry.conformance.targets.session import Guard
@@ -33,7 +33,7 @@ def under_its_own(target: str, release: str, variable: str, version: str) -> Ite
     python = next((path for path in pythons(release, variable) if _runs(path, has_it)), None)
     if python is None:
         pytest.skip(f"not run: no Python {release} with paddlepaddle {version}")
-    program = Program(python_command(python, target))
+    program = ProtocolProgram(python_command(python, target))
     try:
         yield ProgramTarget.started(program, Guard())
     finally:

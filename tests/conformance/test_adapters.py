@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.judging import parts
+from optimetry.conformance.judging import partial_explanations
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.naming.adapters import mistakes, usual_constants
 from optimetry.conformance.naming.candidates import arithmetics, tiers_of_mistakes
@@ -134,7 +134,7 @@ class Overflowing(Mistaken):
 
 def test_a_mistake_that_excludes_nothing_explains_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     adapter = Overflowing(Explanation(documented_class("momentum")), mistake({"held": {"momentum": 0.0}}))
-    monkeypatch.setattr(parts, "tiers_of_mistakes", lambda optimizer, dtype, cases: iter([[adapter]]))
+    monkeypatch.setattr(partial_explanations, "tiers_of_mistakes", lambda optimizer, dtype, cases: iter([[adapter]]))
     assert verdict_of(Instead(two_mistakes, "momentum"), "momentum").computes == Computes()
 
 

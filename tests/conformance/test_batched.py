@@ -154,7 +154,7 @@ def test_the_speed_of_each_way_is_measured_on_cases_that_no_other_has_evaluated(
     oracle_speed.main(["--optimizer", "sgd", "--dtype", "float32", "--cases", "10"])
     *_, row = capsys.readouterr().out.splitlines()
     assert row.startswith("| sgd | float32 |")
-    measured = oracle_speed.Speed("adam", "float32", tensors=100.0, cases=250.0, batches=1500.0)
+    measured = oracle_speed.OracleSpeed("adam", "float32", tensors=100.0, cases=250.0, batches=1500.0)
     assert oracle_speed.table([measured]).endswith("| adam | float32 | 100 | 250 | 1,500 | 15.0 | 6.0 |\n")
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.harness.program import Program
+from optimetry.conformance.harness.program import ProtocolProgram
 from optimetry.conformance.harness.starting import python_command
 from optimetry.conformance.targets.program import KEPT, ProgramTarget
 from optimetry.conformance.targets.session import ALONE, MOST, Guard, in_turn, run_ahead, runs_ahead, trajectory
@@ -31,7 +31,7 @@ def case(begin: float) -> Case:
 
 def started(name: str, seconds: float = 30.0) -> ProgramTarget:
     return ProgramTarget.started(
-        Program(python_command(None, f"tests.conformance.breaks_on_a_case:{name}")), Guard(seconds)
+        ProtocolProgram(python_command(None, f"tests.conformance.breaks_on_a_case:{name}")), Guard(seconds)
     )
 
 
@@ -120,7 +120,7 @@ def test_as_many_cases_are_yielded_and_no_more_played_than_were_before() -> None
     ],
 )
 def test_a_lie_about_several_steps_is_a_fault(lie: str, message: str, ended: list[ProgramTarget]) -> None:
-    target = ProgramTarget.started(Program([*LIAR, lie]), Guard(30.0))
+    target = ProgramTarget.started(ProtocolProgram([*LIAR, lie]), Guard(30.0))
     ended.append(target)
     parameters = [np.array([1.0, 2.0])]
     first, second = (target.start("sgd", {}, parameters) for _ in range(2))
@@ -130,7 +130,7 @@ def test_a_lie_about_several_steps_is_a_fault(lie: str, message: str, ended: lis
 
 
 def test_the_steps_of_an_honest_program_are_those_of_each_run(ended: list[ProgramTarget]) -> None:
-    target = ProgramTarget.started(Program([*LIAR, "stateful"]), Guard(30.0))
+    target = ProgramTarget.started(ProtocolProgram([*LIAR, "stateful"]), Guard(30.0))
     ended.append(target)
     first, second = (target.start("sgd", {}, [np.array([begin, 2.0])]) for begin in (1.0, 5.0))
     calls = [partial(run.step, [np.array([2.0, 2.0])], 0.5) for _ in range(2) for run in (first, second)]

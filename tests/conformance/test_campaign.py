@@ -10,7 +10,7 @@ from contextlib import closing
 
 import pytest
 
-from optimetry.conformance.certify.worst import Search, Worst
+from optimetry.conformance.certify.worst import Worst, WorstSearch
 from optimetry.conformance.commands import cli
 from optimetry.conformance.commands.campaigns import finished as keeping
 from optimetry.conformance.commands.campaigns.finished import FILE, Finished
@@ -31,7 +31,7 @@ class Slow(NumpyTarget):
 
 OPTIONS = ["--optimizer", "sgd", "--dtype", "bfloat16", "--effort", "quick", "--blocks", "1", "--starts", "24"]
 
-PLAN = CampaignPlan([SearchPart(Search(starts=6), "sgd", "float32", 0, "default")])
+PLAN = CampaignPlan([SearchPart(WorstSearch(starts=6), "sgd", "float32", 0, "default")])
 
 
 def worst(share):
@@ -155,7 +155,7 @@ def test_a_task_is_kept_once_in_whatever_order_and_read_in_the_defined_one(tmp_p
 
 def test_what_is_begun_stays_within_the_window_whatever_lags_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(keeping, "WINDOW", 3)
-    plan = CampaignPlan([SearchPart(Search(starts=10_000), "sgd", "float32", 0, "default")])
+    plan = CampaignPlan([SearchPart(WorstSearch(starts=10_000), "sgd", "float32", 0, "default")])
     with closing(Finished(tmp_path / FILE, {}, plan)) as kept:
         assert [kept.take()[0] for _ in range(3)] == [0, 1, 2]
         assert kept.take() is None
@@ -181,7 +181,7 @@ def test_a_file_that_no_campaign_has_written_is_refused(line, tmp_path):
 
 
 def test_findings_are_read_as_they_were_written():
-    finding = Search(starts=1, generations=2).worst(NumpyTarget(), "sgd", "bfloat16")
+    finding = WorstSearch(starts=1, generations=2).worst(NumpyTarget(), "sgd", "bfloat16")
     again = SearchPart.decoded(json.loads(json.dumps(encoded(finding))))
     assert (again.share, again.case.to_json(), again.beyond) == (finding.share, finding.case.to_json(), None)
     verdict = Verdict(optimizer="sgd", dtype="float32", verdict="error", reason="hung")

@@ -3,7 +3,7 @@
 from xml.etree import ElementTree as ET
 
 from optimetry.conformance.commands.ci import annotated, annotation, junit, summary
-from optimetry.conformance.commands.ledger import Entry, Ledger
+from optimetry.conformance.commands.ledger import Ledger, LedgerEntry
 from optimetry.reports.results import Header, Results, Verdict
 
 HEADER = Header(
@@ -51,7 +51,7 @@ def test_junit_is_xml_whatever_a_target_says():
 
 
 def test_what_is_expected_passes_and_says_what_it_is():
-    known = Ledger(entries=[Entry("adam", "*", "diverges", "rest", "known", 1)])
+    known = Ledger(entries=[LedgerEntry("adam", "*", "diverges", "rest", "known", 1)])
     balance = known.balance(VERDICTS)
     suite = ET.fromstring(junit(Results(HEADER, VERDICTS), balance))
     assert [out.text for out in suite.findall("testcase/system-out")] == ["expected: diverges:rest"]

@@ -19,7 +19,7 @@ from optimetry.conformance.selftest.confusion import (
     OUTSIDE,
     PAGE,
     UNNAMED,
-    Trial,
+    KnownTarget,
     class_verdict,
     kind_of,
     page,
@@ -88,11 +88,11 @@ def test_a_sample_of_members_is_diagnosed_as_the_page_says(point_class: PointCla
 
 def test_a_page_counts_what_it_is_given() -> None:
     trials = [
-        Trial(NAMED, "a", "adam", "float32", "dialect: x", "dialect: x"),
-        Trial(NAMED, "b", "adam", "float32", "dialect: x", "dialect: y"),
-        Trial(IMPRECISE, "e", "adam", "float64", "imprecise: a in float32", "conforms"),
-        Trial(OUTSIDE, "c", "sgd", "float32", "diverges", "dialect: y"),
-        Trial(EQUIVALENT, "d", "sgd", "float32", "conforms", "conforms"),
+        KnownTarget(NAMED, "a", "adam", "float32", "dialect: x", "dialect: x"),
+        KnownTarget(NAMED, "b", "adam", "float32", "dialect: x", "dialect: y"),
+        KnownTarget(IMPRECISE, "e", "adam", "float64", "imprecise: a in float32", "conforms"),
+        KnownTarget(OUTSIDE, "c", "sgd", "float32", "diverges", "dialect: y"),
+        KnownTarget(EQUIVALENT, "d", "sgd", "float32", "conforms", "conforms"),
     ]
     text = page(trials)
     assert "Of 3 targets that compute something known, 1 are named exactly (33.3 %)." in text

@@ -13,7 +13,7 @@ from optimetry.conformance.commands.cli import main
 from optimetry.conformance.commands.harness import Rehearsal
 from optimetry.conformance.commands.interview import Remark
 from optimetry.conformance.harness import program as program_module
-from optimetry.conformance.harness.program import Program
+from optimetry.conformance.harness.program import ProtocolProgram
 
 MINIATURE = (sys.executable, "-S", str(Path(__file__).with_name("lying_harness.py")))
 
@@ -108,7 +108,7 @@ def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def findings(lie: str, seconds: float = 60.0) -> list[Remark]:
-    program = Program([*MINIATURE, lie])
+    program = ProtocolProgram([*MINIATURE, lie])
     try:
         return list(Rehearsal(program, seconds).played())
     finally:
@@ -143,7 +143,7 @@ python_harness.converse(Player("numpy"))
 @pytest.mark.parametrize("first", ["", "model_average", "l2_decay"])
 def test_a_harness_of_wrappers_passes(first: str) -> None:
     """The first that is offered is also played step by step, and an average resumed."""
-    program = Program([sys.executable, "-c", f"FIRST = {[first] if first else []}\n{WRAPPING}"])
+    program = ProtocolProgram([sys.executable, "-c", f"FIRST = {[first] if first else []}\n{WRAPPING}"])
     try:
         played = list(Rehearsal(program, 60.0).played())
     finally:

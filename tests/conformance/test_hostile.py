@@ -14,7 +14,7 @@ import pytest
 
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.commands.cli import main
-from optimetry.conformance.harness.program import KEPT, Program
+from optimetry.conformance.harness.program import KEPT, ProtocolProgram
 from optimetry.conformance.harness.starting import python_command
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets.program import ProgramTarget
@@ -37,8 +37,8 @@ def _here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parent)
 
 
-def started(name: str) -> tuple[Program, ProgramTarget]:
-    program = Program(python_command(None, f"hostile:{name}"), memory=GIB)
+def started(name: str) -> tuple[ProtocolProgram, ProgramTarget]:
+    program = ProtocolProgram(python_command(None, f"hostile:{name}"), memory=GIB)
     return program, ProgramTarget.started(program, Guard(1.0))
 
 
@@ -170,7 +170,7 @@ def test_starting_a_program_runs_no_python_between_fork_and_exec() -> None:
 )
 def test_a_program_that_cannot_be_started_says_why(command: str, reason: str) -> None:
     with pytest.raises(TargetFault, match=f"^cannot start '{command}': {reason}$"):
-        Program([command]).start()
+        ProtocolProgram([command]).start()
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="what is limited is Linux's")

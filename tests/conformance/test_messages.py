@@ -18,7 +18,7 @@ import pytest
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.harness import python_harness
 from optimetry.conformance.harness.messages import DTYPES, array, arrays, elements, rows, schema, violations
-from optimetry.conformance.harness.program import Program
+from optimetry.conformance.harness.program import ProtocolProgram
 from optimetry.conformance.harness.python_harness import decoded, encoded, from_json
 from optimetry.conformance.harness.starting import python_command
 from optimetry.conformance.harness.wire import as_json
@@ -46,7 +46,7 @@ def conversation() -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """
     exchanges: list[tuple[dict[str, Any], dict[str, Any]]] = []
     for left_out in ((), ("packed", "several")):
-        program = Program(python_command(None, "numpy"))
+        program = ProtocolProgram(python_command(None, "numpy"))
         plain = program.ask
 
         def ask(
@@ -188,7 +188,7 @@ def test_the_harness_runs_under_an_old_python(monkeypatch: pytest.MonkeyPatch) -
     if python is None:
         pytest.skip("no Python 3.7 to 3.9 with NumPy on the PATH")
     monkeypatch.chdir(Path(__file__).parent)
-    program = Program(python_command(python, "hostile:Honest"))
+    program = ProtocolProgram(python_command(python, "hostile:Honest"))
     (verdict,) = judge([ProgramTarget.started(program, Guard())], "sgd", "float32", effort=Effort("few", 9, 3), seed=0)
     program.close()
     assert (verdict.verdict, verdict.reason) == ("conforms", "")

@@ -6,9 +6,9 @@ from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edited import Edited
 from optimetry.conformance.naming.edits import Edit
 from optimetry.conformance.naming.fed import runs_of
+from optimetry.conformance.naming.input_names import InputNames
 from optimetry.conformance.naming.limits import excepted, limited, norms_of_sums
 from optimetry.conformance.naming.moves import moves
-from optimetry.conformance.naming.names import Names
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.programs import FIRST, PARAM, parts_of, program_of, replaced, simplified
 from optimetry.conformance.naming.search import edited_formulas, nearest
@@ -24,7 +24,7 @@ from tests.conformance.deeds import Noise
 
 NORM = ("sqrt", ("sum", ("square", "grad")))
 OF_PARAM = ("sqrt", ("sum", ("square", "param")))
-NO_NAMES, DECAY_ALONE = Names((), ()), Names((), ("decay",))
+NO_NAMES, DECAY_ALONE = InputNames((), ()), InputNames((), ("decay",))
 
 
 def moved(optimizer, **hyper):

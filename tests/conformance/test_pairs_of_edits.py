@@ -6,7 +6,7 @@ import pytest
 
 from optimetry.conformance.naming import edits
 from optimetry.conformance.naming.edits import replacements_of
-from optimetry.conformance.naming.names import Names
+from optimetry.conformance.naming.input_names import InputNames
 from optimetry.conformance.naming.nearby import FAR
 from optimetry.conformance.naming.programs import PARAM, Expression, parts_of, program_of, replaced, slots_of
 from optimetry.conformance.subjects.registry import subject_named
@@ -30,7 +30,7 @@ def missed(name: str) -> list[str]:
     program = program_of(subject.of({}))
     assert program is not None
     numbers = tuple(x.name for x in subject.hyperparameters() if x.kind is float)
-    names = Names(tuple(slots_of(program)), numbers)
+    names = InputNames(tuple(slots_of(program)), numbers)
     problems, compared = [], 0
     for part in parts_of(program[PARAM]):
         for inner in parts_of(part) if isinstance(part, tuple) else ():
@@ -82,7 +82,7 @@ def test_kinds_of_edits_that_pairs_would_lose_are_rejected(kinds, words, monkeyp
 
 def test_edits_that_look_at_operands_are_fewer():
     part = ("add", ("sqrt", "slot"), "beta")
-    names = Names(("slot",), ("beta",))
+    names = InputNames(("slot",), ("beta",))
     looking = set(replacements_of(part, names, of_operands=True))
     assert ("sqrt", ("add", "slot", "beta")) in looking
     assert looking < set(replacements_of(part, names))

@@ -15,7 +15,7 @@ from optimetry.conformance.naming.points import classes_of, separations
 from optimetry.conformance.naming.probe_search import (
     SETTINGS,
     WITNESSES,
-    Search,
+    ProbeSearch,
     found_probes,
     pool,
     telling_cases,
@@ -133,7 +133,7 @@ def test_classes_are_told_apart_by_pools_and_by_short_drawn_cases() -> None:
 
 
 def test_no_name_hangs_on_a_single_tensor() -> None:
-    search = Search("momentum", classes_of("momentum"))
+    search = ProbeSearch("momentum", classes_of("momentum"))
     apart = np.concatenate(search.apart)
     numbers = [len(pool("momentum", number, "float32").parameters) for number in range(len(SETTINGS["momentum"]))]
     rows = [sum(numbers[:number]) + tensor for number, tensor in search.chosen()]
@@ -143,7 +143,7 @@ def test_no_name_hangs_on_a_single_tensor() -> None:
 def test_pairs_that_cannot_be_separated_are_named() -> None:
     point_class = classes_of("asgd")[0]
     with pytest.raises(ValueError, match="asgd: documented and documented are 0 bounds apart at most"):
-        Search("asgd", (point_class, point_class)).chosen()
+        ProbeSearch("asgd", (point_class, point_class)).chosen()
 
 
 @pytest.mark.parametrize("name", [name for name in SUBJECTS if name not in FAMILIES])

@@ -22,7 +22,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.commands.cli import main
 from optimetry.conformance.commands.harness import Rehearsal
-from optimetry.conformance.harness.program import Program
+from optimetry.conformance.harness.program import ProtocolProgram
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.loading import install_hint, load_target, program_command
@@ -53,7 +53,7 @@ def there(name: str) -> list[str]:
 @pytest.fixture(scope="module", params=PROGRAMS)
 def target(request: pytest.FixtureRequest) -> Iterator[ProgramTarget]:
     """Each framework."""
-    program = Program(there(request.param))
+    program = ProtocolProgram(there(request.param))
     try:
         yield ProgramTarget.started(program, Guard(), request.param)
     except TargetError as error:
@@ -72,7 +72,7 @@ def test_each_is_the_one_in_the_table(target: ProgramTarget) -> None:
 
 
 def test_each_answers_as_the_protocol_says(target: ProgramTarget) -> None:
-    findings = list(Rehearsal(Program(target.connection.program.command), 60.0).played())
+    findings = list(Rehearsal(ProtocolProgram(target.connection.program.command), 60.0).played())
     assert len(findings) > 25
     assert [finding for finding in findings if finding.problems] == []
 

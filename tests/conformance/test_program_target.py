@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from optimetry.conformance.cases.effort import Effort
-from optimetry.conformance.harness.program import Program
+from optimetry.conformance.harness.program import ProtocolProgram
 from optimetry.conformance.harness.starting import python_command
 from optimetry.conformance.judging.diagnose import diagnose
 from optimetry.conformance.judging.examine import judge
@@ -26,7 +26,7 @@ FEW = Effort("few", 12, 2)
 
 @pytest.fixture(scope="module")
 def faulty() -> Iterator[dict[str, ProgramTarget]]:
-    program = Program(python_command(None, "tests.conformance.faulty_program:Faulty"))
+    program = ProtocolProgram(python_command(None, "tests.conformance.faulty_program:Faulty"))
     target = ProgramTarget.started(program, Guard())
     yield {engine.engine: engine for engine in target.engines()}
     program.close()
@@ -55,7 +55,7 @@ def test_a_fault_has_the_same_verdict_in_a_process_of_its_own(name: str, faulty:
 
 @pytest.fixture(scope="module")
 def numpy() -> Iterator[ProgramTarget]:
-    program = Program(python_command(None, "numpy"))
+    program = ProtocolProgram(python_command(None, "numpy"))
     yield ProgramTarget.started(program, Guard())
     program.close()
 
@@ -89,7 +89,7 @@ def test_runs_that_are_ended_are_forgotten(numpy: ProgramTarget) -> None:
 
 def test_a_diagnosis_is_the_same() -> None:
     """It compares slots step by step, for which runs are fed step by step."""
-    program = Program(python_command(None, "tests.conformance.hostile:Honest"))
+    program = ProtocolProgram(python_command(None, "tests.conformance.hostile:Honest"))
     try:
         targets = [ProgramTarget.started(program, Guard()), NumpyTarget()]
         diagnoses = [diagnose([target], "sgd", "float32", effort=FEW, seed=0) for target in targets]

@@ -14,7 +14,7 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.observed import Observed
-from optimetry.conformance.judging.parts import in_parts
+from optimetry.conformance.judging.partial_explanations import in_parts
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistake, Mistaken

@@ -14,7 +14,7 @@ from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edits import Edit, lines_of_slots, replacements_by_slots, replacements_of
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.fed import runs_of
-from optimetry.conformance.naming.names import Names
+from optimetry.conformance.naming.input_names import InputNames
 from optimetry.conformance.naming.notation import text_of
 from optimetry.conformance.naming.points import documented_class, named_classes
 from optimetry.conformance.naming.probes import probes_of
@@ -215,7 +215,7 @@ def test_the_document_itself_is_no_edit():
 
 def test_what_may_stand_in_the_place_of_a_part():
     program = {"param": ("subtract", "param", "slot"), "slot": ("multiply", "beta", "slot"), "initial slot": 0.0}
-    assert {0.0, 1.0, ("subtract", 1, "beta")} <= set(replacements_of("beta", Names(("slot",), ("beta",))))
+    assert {0.0, 1.0, ("subtract", 1, "beta")} <= set(replacements_of("beta", InputNames(("slot",), ("beta",))))
     assert list(replacements_by_slots("slot", lines_of_slots(program))) == [program["slot"]]
     assert Edit(0.0, "beta", ("initial slot",)) in list(edits_throughout(program, ["beta"]))
     assert Edit("slot", 0.0, ("param",)).applied(program) == {**program, "param": ("subtract", "param", 0.0)}

@@ -21,7 +21,7 @@ from optimetry.conformance.selftest.search_table import (
     RIGHT,
     UNTRACED,
     WRONG,
-    Trial,
+    SearchTrial,
     edited_faults,
     page,
     searched_dialects,
@@ -156,10 +156,10 @@ def test_a_cost_counts_the_programs_of_both_searches() -> None:
 
 def test_a_page_counts_what_it_is_given() -> None:
     trials = [
-        Trial(OUTSIDE, "a", "adam", RIGHT, "x -> y", 1, 100, 0.5),
-        Trial(OUTSIDE, "b", "adam", WRONG, "x -> z | y", 2, 10_000, 3.0),
-        Trial(OUTSIDE, "c", "asgd", UNTRACED),
-        Trial(INSIDE, "d", "adam", NOTHING, "", 0, 20_000, 4.0),
+        SearchTrial(OUTSIDE, "a", "adam", RIGHT, "x -> y", 1, 100, 0.5),
+        SearchTrial(OUTSIDE, "b", "adam", WRONG, "x -> z | y", 2, 10_000, 3.0),
+        SearchTrial(OUTSIDE, "c", "asgd", UNTRACED),
+        SearchTrial(INSIDE, "d", "adam", NOTHING, "", 0, 20_000, 4.0),
     ]
     text = page(trials, 99)
     assert "| fault, in no family | 3 | 1 | 1 | 0 | 0 | 1 |" in text

@@ -9,7 +9,7 @@ import pytest
 
 from optimetry.conformance.commands.diagnosis_text import worked_text
 from optimetry.conformance.judging.diagnose import diagnose
-from optimetry.conformance.judging.traced import NotTraceable, Number, differences, on_the_way
+from optimetry.conformance.judging.traced import NotTraceable, TracedNumber, differences, on_the_way
 from optimetry.conformance.judging.worked import Quantity, Worked, worked
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
@@ -86,14 +86,14 @@ def test_expressions_are_numbered_from_1_among_those_that_are_shown() -> None:
 
 def test_functions_are_noted_by_their_names_as_operations_are() -> None:
     noted: list[Any] = []
-    x = Number("x", np.array([3.0]), noted)
+    x = TracedNumber("x", np.array([3.0]), noted)
     assert np.sum(x * x).value == 9.0
     assert [expression for expression, _ in noted] == [("multiply", "x", "x"), ("sum", ("multiply", "x", "x"))]
 
 
 def test_what_is_no_number_of_the_formula_is_not_traced() -> None:
     with pytest.raises(NotTraceable, match="multiply has an operand"):
-        Number("x", 1.0, []) * np.ones(2)
+        TracedNumber("x", 1.0, []) * np.ones(2)
     example = of_dialect("asgd", "decay_in_history")
     assert example.between == ()
     assert example.divergence.slot == "d"

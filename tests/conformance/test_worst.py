@@ -5,7 +5,7 @@ import pytest
 
 from optimetry.conformance.cases.case import file_of, replayed
 from optimetry.conformance.cases.effort import Effort
-from optimetry.conformance.certify.worst import Search, Worst, ratios
+from optimetry.conformance.certify.worst import Worst, WorstSearch, ratios
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.numerics.agreement import SLACK, compare
 from optimetry.conformance.oracle.expected import expected
@@ -16,8 +16,8 @@ from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.rules import rule_named
 
-SHORT = Search(starts=2, generations=12)
-DRAWN = Search(starts=2, generations=12, selects=False)
+SHORT = WorstSearch(starts=2, generations=12)
+DRAWN = WorstSearch(starts=2, generations=12, selects=False)
 
 
 class Off(NumpyTarget):
@@ -72,7 +72,7 @@ def test_what_leaves_the_format_is_told_apart_from_a_ratio():
     """An average as ``old + (1 - b)*(new - old)`` overflows in the difference of two large gradients."""
     lerp = StyledTarget(STYLES["lerp"])
     with np.errstate(all="ignore"):
-        worst = Search(starts=8, generations=3).worst(lerp, "adamax", "bfloat16")
+        worst = WorstSearch(starts=8, generations=3).worst(lerp, "adamax", "bfloat16")
         shares, left = ratios(lerp, worst.beyond, Guard())
     assert 0 < worst.share <= SLACK
     assert (shares[0], left[0]) == (0, True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from optimetry.reports.filenames import LONGEST, Names
+from optimetry.reports.filenames import LONGEST, FileNames
 
 
 @pytest.mark.parametrize(
@@ -19,11 +19,11 @@ from optimetry.reports.filenames import LONGEST, Names
     ],
 )
 def test_a_name_has_characters_that_every_system_and_every_link_takes(names: list[str], path: str) -> None:
-    assert Names().named("rule", *names) == path
+    assert FileNames().named("rule", *names) == path
 
 
 def test_a_name_that_is_taken_has_a_number_whatever_its_case() -> None:
-    names = Names()
+    names = FileNames()
     paths = [names.named("rule", name) for name in ("Adam", "adam", "ADAM", "adam-2")]
     assert paths == ["rule/Adam.html", "rule/adam-2.html", "rule/ADAM-3.html", "rule/adam-2-2.html"]
     assert names.named("target", "adam") == "target/adam.html"

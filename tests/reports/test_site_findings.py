@@ -1,6 +1,6 @@
 """Findings on the site: a page for each section of a page in Markdown."""
 
-from optimetry.reports.filenames import Names
+from optimetry.reports.filenames import FileNames
 from optimetry.reports.results import Results
 from optimetry.reports.site.build import build
 from optimetry.reports.site.findings import findings
@@ -27,7 +27,7 @@ Again.
 
 
 def test_a_section_is_a_finding_about_rules():
-    first, second = findings(PAGE, ["adam", "ftrl", "sgd"], Names())
+    first, second = findings(PAGE, ["adam", "ftrl", "sgd"], FileNames())
     assert first.name == "Epsilon is scaled: adam in torch"
     assert (first.rules, second.rules) == (["adam", "ftrl"], ["adam"])
     assert first.file == "finding/Epsilon-is-scaled-adam-in-torch.html"
@@ -35,14 +35,14 @@ def test_a_section_is_a_finding_about_rules():
 
 
 def test_the_name_of_a_page_ends_behind_a_word():
-    files = Names()
+    files = FileNames()
     assert files.named("finding", "torch in C++") == "finding/torch-in-Cpp.html"
     assert files.named("finding", "word " * 30) == f"finding/{'-'.join(['word'] * 16)}.html"
     assert files.named("finding", "w" * 99) == f"finding/{'w' * 80}.html"
 
 
 def test_what_it_says_is_safe_and_leads_nowhere_that_is_not_there():
-    first, _ = findings(PAGE, [], Names())
+    first, _ = findings(PAGE, [], FileNames())
     assert "&lt;script&gt;" in first.body
     assert "<script" not in first.body
     assert 'href="javascript' not in first.body

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from tabulate import tabulate
 
 from optimetry.conformance.certify.pairs import DTYPES
-from optimetry.conformance.certify.worst import Search, Worst
+from optimetry.conformance.certify.worst import Worst, WorstSearch
 from optimetry.conformance.commands.arguments import (
     DEFAULT_DTYPES,
     add_book,
@@ -124,7 +124,7 @@ def campaign_command(options: argparse.Namespace) -> int:
     effort = effort_of(options.effort)
     blocks = None if options.blocks is None else whole("--blocks", options.blocks, 1)
     seed = seed_of(options.seed)
-    search = Search(seed, starts=whole("--starts", options.starts, 1))
+    search = WorstSearch(seed, starts=whole("--starts", options.starts, 1))
     task = Task(launch, effort, seed, seconds("--time-limit", options.time_limit))
     asked = _asked(options, judged_as(launch.own, options.optimizer))
     count = options.workers if options.n is None else whole("-n", options.n, 1)
@@ -169,7 +169,9 @@ def _header(asked: Kinds, kind: str, site: Site, task: Task) -> Header:
     return dataclasses.replace(header, platform=site.platform)
 
 
-def plan_of(asked: Kinds, search: Search, blocks: int | None, corners: bool, engines: Sequence[str]) -> CampaignPlan:
+def plan_of(
+    asked: Kinds, search: WorstSearch, blocks: int | None, corners: bool, engines: Sequence[str]
+) -> CampaignPlan:
     """List the tasks: all checks, then all blocks of certificates, then all searches."""
     parts: list[CampaignPart] = [
         CheckPart(rule, dtype) for rule in asked.rules.get(CHECK, ()) for dtype in asked.dtypes[CHECK]

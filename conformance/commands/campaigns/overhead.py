@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from optimetry.conformance.cases.effort import EFFORTS
-from optimetry.conformance.certify.worst import Search, Worst
+from optimetry.conformance.certify.worst import Worst, WorstSearch
 from optimetry.conformance.commands.campaigns.cluster import LOCAL, Cluster
 from optimetry.conformance.commands.campaigns.finished import FILE, Finished
 from optimetry.conformance.commands.campaigns.on_worker import Site
@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--scheduler", default=LOCAL)
     options = parser.parse_args()
     task, site = Task(Launch("nothing"), EFFORTS["quick"], 0), Site(Loaded("", "", {}, []), "", "")
-    plan = CampaignPlan([SearchPart(Search(starts=options.tasks), "sgd", "float32", 0, "default")])
+    plan = CampaignPlan([SearchPart(WorstSearch(starts=options.tasks), "sgd", "float32", 0, "default")])
     with Cluster(task, options.scheduler, 2) as cluster, tempfile.TemporaryDirectory() as folder:
         before, began, client, scheduler = _peak(), time.monotonic(), time.process_time(), _of_scheduler(_processor)
         with closing(Finished(Path(folder) / FILE, {}, plan)) as finished:

@@ -10,7 +10,7 @@ from typing import Any
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.certify.job import BlockJob, SearchJob
 from optimetry.conformance.certify.judged import Judge
-from optimetry.conformance.certify.worst import Search, Worst
+from optimetry.conformance.certify.worst import Worst, WorstSearch
 from optimetry.conformance.commands.jobs import AnyJob, Job, JobResult
 from optimetry.reports.certificate import Certificate
 from optimetry.reports.results import Verdict, verdict_of
@@ -74,7 +74,7 @@ class CertifyPart:
 class SearchPart:
     """The search for the worst case of one rule in one dtype on one engine, a task for each start."""
 
-    search: Search
+    search: WorstSearch
     optimizer: str
     dtype: str
     engine: int

@@ -11,7 +11,7 @@ import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
-from optimetry.conformance.selftest.equivalents.evaluation import PLAIN, Evaluation
+from optimetry.conformance.selftest.equivalents.evaluation import PLAIN, EvaluationStyle
 from optimetry.conformance.selftest.equivalents.expression import (
     GRAD,
     LEARNING_RATE,
@@ -54,7 +54,7 @@ class Style:
     description: str
     rewriting: Rewriting = as_documented
     tail: Rewriting | None = None
-    evaluation: Evaluation = PLAIN
+    evaluation: EvaluationStyle = PLAIN
     layout: Layout | None = None
     wide_state: bool = False
     wide_parameters: bool = False

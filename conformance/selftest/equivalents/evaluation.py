@@ -24,7 +24,7 @@ def as_numpy(terms: Array) -> Any:
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class EvaluationStyle:
     """How expressions are evaluated.
 
     Attributes:
@@ -103,7 +103,7 @@ def _lerp(weight: Any, old: Any, new: Any) -> Any:
     return old + weight * (new - old) if weight < 0.5 else new - (new - old) * (unit - weight)
 
 
-PLAIN = Evaluation()
+PLAIN = EvaluationStyle()
 """Every operation in the arrays' dtype, numbers in double precision, as in the reference."""
 
 

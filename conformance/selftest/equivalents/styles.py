@@ -7,13 +7,13 @@ from typing import Any
 from optimetry.conformance.laws.readings import DROPPED, KEPT
 from optimetry.conformance.selftest.equivalents import evaluation, layouts, rewritings
 from optimetry.conformance.selftest.equivalents.engines import Style
-from optimetry.conformance.selftest.equivalents.evaluation import Evaluation
+from optimetry.conformance.selftest.equivalents.evaluation import EvaluationStyle
 from optimetry.conformance.selftest.equivalents.expression import Rewriting, as_documented
 
 WITHOUT_EPSILON = ("papers.adamax",)
 """Rules that divide by a gradient's magnitude alone: where that is subnormal, its reciprocal overflows."""
 
-WIDE, NARROW = Evaluation(wide=True), Evaluation(narrow_scalars=True)
+WIDE, NARROW = EvaluationStyle(wide=True), EvaluationStyle(narrow_scalars=True)
 
 
 def _rewriting(rewriting: Rewriting, description: str, **more: Any) -> Style:
@@ -81,15 +81,15 @@ STYLES: dict[str, Style] = {
         Style(
             name="repeated_products",
             description="powers of the decays by one product a step, in the arrays' precision",
-            evaluation=Evaluation(narrow_scalars=True, power=evaluation.repeated_product),
+            evaluation=EvaluationStyle(narrow_scalars=True, power=evaluation.repeated_product),
         ),
         Style(
             name="repeated_squares",
             description="powers of the decays by binary exponentiation, in the arrays' precision",
-            evaluation=Evaluation(narrow_scalars=True, power=evaluation.repeated_squares),
+            evaluation=EvaluationStyle(narrow_scalars=True, power=evaluation.repeated_squares),
         ),
         *(
-            Style(name=name, description=description, evaluation=Evaluation(sum=function))
+            Style(name=name, description=description, evaluation=EvaluationStyle(sum=function))
             for name, description, function in (
                 ("sum_in_order", "sums from the first term to the last", evaluation.in_order),
                 ("sum_in_reverse", "sums from the last term to the first", evaluation.in_reverse),
@@ -141,13 +141,13 @@ STYLES: dict[str, Style] = {
         Style(
             name="nan_kept",
             description="where a comparison with NaN chooses, the result is NaN",
-            evaluation=Evaluation(nan=KEPT),
+            evaluation=EvaluationStyle(nan=KEPT),
             keeps_bits=True,
         ),
         Style(
             name="nan_dropped",
             description="the maximum of NaN and a number is the number, as of `fmax` and of `a > b ? a : b`",
-            evaluation=Evaluation(nan=DROPPED),
+            evaluation=EvaluationStyle(nan=DROPPED),
             keeps_bits=True,
         ),
         Style(

@@ -10,12 +10,12 @@ from optimetry.conformance.naming.alterations import without_gradients
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, enter
 from optimetry.conformance.selftest.faults.hooks import Grads, alone
-from optimetry.conformance.selftest.faults.state import Run
+from optimetry.conformance.selftest.faults.state import RunWithMemory
 from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule, State
 
 
-class MissingIsZero(Run):
+class MissingIsZero(RunWithMemory):
     """Takes a missing gradient for one of zeros."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
@@ -25,7 +25,7 @@ class MissingIsZero(Run):
         return super().step(filled, learning_rate)
 
 
-class _MissingRepeats(Run):
+class _MissingRepeats(RunWithMemory):
     """Uses the gradient before where one is missing."""
 
     def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
@@ -37,7 +37,7 @@ class _MissingRepeats(Run):
         return super().step(self.latest, learning_rate)
 
 
-class _MissingResets(Run):
+class _MissingResets(RunWithMemory):
     """Forgets the state of a parameter without a gradient."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
@@ -47,7 +47,7 @@ class _MissingResets(Run):
         return super().step(grads, learning_rate)
 
 
-class _EvictsAtRest(Run):
+class _EvictsAtRest(RunWithMemory):
     """Drops the state of a parameter that has had no gradient for a dozen steps, as a cache of states would."""
 
     patience = 12
@@ -64,7 +64,7 @@ class _EvictsAtRest(Run):
         return super().step(grads, learning_rate)
 
 
-class _MissingDrops(Run):
+class _MissingDrops(RunWithMemory):
     """Goes on without momentum for a parameter that once had no gradient."""
 
     def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
@@ -81,7 +81,7 @@ class _MissingDrops(Run):
         return [np.array(param) for param in training.parameters]
 
 
-class _MissingDecays(Run):
+class _MissingDecays(RunWithMemory):
     """Lets the state of a parameter without a gradient decay."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
@@ -94,7 +94,7 @@ class _MissingDecays(Run):
         return [np.array(param) for param in self.training.parameters]
 
 
-class _MissingCounts(Run):
+class _MissingCounts(RunWithMemory):
     """Counts the steps without a gradient, with moments that are kept corrected."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
@@ -109,7 +109,7 @@ class _MissingCounts(Run):
         return after
 
 
-class _MissingScales(Run):
+class _MissingScales(RunWithMemory):
     """Takes the decay off every parameter before the step, also off one without a gradient."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
@@ -129,7 +129,7 @@ class _MissingScalesAndCounts(_MissingScales):
         return after
 
 
-class _ZeroElementsRest(Run):
+class _ZeroElementsRest(RunWithMemory):
     """Updates no element whose gradient is 0, nor its state."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
@@ -145,7 +145,7 @@ class _ZeroElementsRest(Run):
         return [np.array(param) for param in training.parameters]
 
 
-class _MissingShifts(Run):
+class _MissingShifts(RunWithMemory):
     """Leaves missing gradients out of a list, whose later entries go to the parameters before theirs."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:

@@ -14,7 +14,7 @@ import numpy as np
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
 from optimetry.conformance.selftest.faults.hooks import Grads, hooked, rounded
-from optimetry.conformance.selftest.faults.state import Run
+from optimetry.conformance.selftest.faults.state import RunWithMemory
 from optimetry.conformance.subjects.wrappers.averages import ExponentialMovingAverage
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.conformance.targets.numpy.wrappers import AverageFeed
@@ -80,7 +80,7 @@ class _LastOut(RuleRun):
         return working(_last_kept(np.array(before), np.array(after)))
 
 
-class _FirstMomentAnew(Run):
+class _FirstMomentAnew(RunWithMemory):
     """Starts the first moment anew in every step."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
@@ -91,7 +91,7 @@ class _FirstMomentAnew(Run):
         return super().step(grads, learning_rate)
 
 
-class _OutlivesRuns(Run):
+class _OutlivesRuns(RunWithMemory):
     """Keeps states and counts on the class, by the shapes of the parameters."""
 
     def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:

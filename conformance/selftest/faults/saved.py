@@ -9,12 +9,12 @@ import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, enter
-from optimetry.conformance.selftest.faults.state import LosesSlot, Run
+from optimetry.conformance.selftest.faults.state import LosesSlot, RunWithMemory
 
 Saved = dict[str, list[Array]]
 
 
-class _SavesTheUpdated(Run):
+class _SavesTheUpdated(RunWithMemory):
     """Saves the state of parameters that have been updated, and loads it by position."""
 
     def state(self) -> Saved:
@@ -32,7 +32,7 @@ class _SavesTheUpdated(Run):
         super().load(filled)
 
 
-class _OrdersByName(Run):
+class _OrdersByName(RunWithMemory):
     """Loads arrays in the order of their sorted names, in which ``param_10`` stands before ``param_2``."""
 
     def load(self, state: Saved) -> None:

@@ -12,7 +12,7 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
 from optimetry.conformance.selftest.faults.hooks import hooked, rounded, skipping_elements
 from optimetry.conformance.selftest.faults.large import BLOCK
-from optimetry.conformance.selftest.faults.state import Run
+from optimetry.conformance.selftest.faults.state import RunWithMemory
 from optimetry.conformance.subjects.wrappers.clips import ClipByNorm
 from optimetry.conformance.targets.numpy.target import RuleRun, run_of
 from optimetry.reference.precision import working
@@ -58,7 +58,7 @@ def _with(option: str, start: Start) -> Start:
     return begin
 
 
-class _Pooled(Run):
+class _Pooled(RunWithMemory):
     """Takes buffers of at least 5000 elements out of a pool, as the run before has left them."""
 
     def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
@@ -74,7 +74,7 @@ class _Pooled(Run):
         return after
 
 
-class _SavesLargeInHalf(Run):
+class _SavesLargeInHalf(RunWithMemory):
     """Saves the state of at least 4096 elements in float16."""
 
     def state(self) -> dict[str, list[Array]]:

@@ -14,7 +14,7 @@ from optimetry.reference.precision import Working
 from optimetry.reference.rule import Rule, State
 
 
-class Run(RuleRun):
+class RunWithMemory(RuleRun):
     """A run with the memory of its target."""
 
     def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
@@ -25,7 +25,7 @@ class Run(RuleRun):
         return self.training.rule.initial_state(self.training.parameters[i])
 
 
-class FirstStateForAll(Run):
+class FirstStateForAll(RunWithMemory):
     """Uses the state of the first parameter of a shape for all of that shape."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
@@ -42,7 +42,7 @@ class FirstStateForAll(Run):
         return [np.array(param) for param in training.parameters]
 
 
-class OneCount(Run):
+class OneCount(RunWithMemory):
     """Counts the updates of all parameters together."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
@@ -54,7 +54,7 @@ class OneCount(Run):
         return [np.array(param) for param in self.training.parameters]
 
 
-class _OneProduct(Run):
+class _OneProduct(RunWithMemory):
     """Multiplies one product of momenta in every update of every parameter."""
 
     product = 1.0
@@ -69,7 +69,7 @@ class _OneProduct(Run):
         return [np.array(param) for param in self.training.parameters]
 
 
-class Forgetful(Run):
+class Forgetful(RunWithMemory):
     """Begins every step with a new state."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
@@ -78,7 +78,7 @@ class Forgetful(Run):
         return super().step(grads, learning_rate)
 
 
-class _ForgetsAtNewRate(Run):
+class _ForgetsAtNewRate(RunWithMemory):
     """Begins with a new state when the learning rate changes."""
 
     rate: float | None = None
@@ -90,7 +90,7 @@ class _ForgetsAtNewRate(Run):
         return super().step(grads, learning_rate)
 
 
-class _WarmStart(Run):
+class _WarmStart(RunWithMemory):
     """Takes over the state of the run before where the shapes agree."""
 
     def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
@@ -101,7 +101,7 @@ class _WarmStart(Run):
         memory.update(shapes=shapes, states=self.training.states)
 
 
-class _Kernels(Run):
+class _Kernels(RunWithMemory):
     """Has three kernels whose last bit differs in the first element that moves."""
 
     kernel = 0
@@ -136,14 +136,14 @@ class _KernelOfTheCache(_Kernels):
         self.kernel = memory["choices"] % 3
 
 
-class LoadsNothing(Run):
+class LoadsNothing(RunWithMemory):
     """Ignores a saved state."""
 
     def load(self, state: dict[str, list[Array]]) -> None:
         """Do nothing."""
 
 
-class _LosesCount(Run):
+class _LosesCount(RunWithMemory):
     """Begins to count anew after a saved state is loaded."""
 
     def load(self, state: dict[str, list[Array]]) -> None:
@@ -151,7 +151,7 @@ class _LosesCount(Run):
         self.training.updates = [0] * len(self.training.updates)
 
 
-class LosesSlot(Run):
+class LosesSlot(RunWithMemory):
     """Leaves the last slot out of the saved state."""
 
     def load(self, state: dict[str, list[Array]]) -> None:
@@ -163,7 +163,7 @@ class LosesSlot(Run):
         ]
 
 
-class _SavesInHalf(Run):
+class _SavesInHalf(RunWithMemory):
     """Saves the state in float16."""
 
     def state(self) -> dict[str, list[Array]]:
@@ -171,14 +171,14 @@ class _SavesInHalf(Run):
         return {slot: [rounded(array, np.float16) for array in arrays] for slot, arrays in saved.items()}
 
 
-class _LoadsInReverse(Run):
+class _LoadsInReverse(RunWithMemory):
     """Reads saved arrays from their end."""
 
     def load(self, state: dict[str, list[Array]]) -> None:
         super().load({slot: [x.reshape(-1)[::-1].reshape(x.shape) for x in arrays] for slot, arrays in state.items()})
 
 
-class _VelocityIsTheGradient(Run):
+class _VelocityIsTheGradient(RunWithMemory):
     """Begins the velocity with the first gradient's own array, not with a copy."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:

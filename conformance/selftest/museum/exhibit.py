@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
-class Report:
+class BugReport:
     """Where and when a bug was reported.
 
     Attributes:
@@ -99,9 +99,9 @@ def load() -> None:
 
 
 @cache
-def history() -> dict[str, Report]:
+def history() -> dict[str, BugReport]:
     """Return where each bug was reported, by name."""
-    return {name: Report(**row) for name, row in _read("history.toml").items()}
+    return {name: BugReport(**row) for name, row in _read("history.toml").items()}
 
 
 @cache

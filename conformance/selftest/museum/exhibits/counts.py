@@ -5,13 +5,13 @@ from __future__ import annotations
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import FOUND
 from optimetry.conformance.selftest.faults.hooks import Grads, hooked
-from optimetry.conformance.selftest.faults.state import OneCount, Run
+from optimetry.conformance.selftest.faults.state import OneCount, RunWithMemory
 from optimetry.conformance.selftest.museum.exhibit import bug, edited, enter
 
 IN_TURN = "diverges: documented, but counts the updates of all parameters in turn"
 
 
-class _CountOfTheLast(Run):
+class _CountOfTheLast(RunWithMemory):
     """Advances the count of the last parameter that has a gradient, and takes it for all."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from optimetry.conformance.naming.programs import GRAD, PARAM, RATE, STEP
 
 
-class Names(NamedTuple):
+class InputNames(NamedTuple):
     """The names of the inputs that differ from program to program.
 
     Attributes:
