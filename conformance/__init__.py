@@ -48,7 +48,7 @@ def parametrize_with_checks(
         book: whose document is the judge: ``fluid``, ``papers`` or ``torch``.
 
     Raises:
-        UsageError: a name is unknown.
+        UsageError: a name is unknown, a list is empty, or the seed is no whole number.
         TargetError: the target cannot be loaded, or is no target.
         LedgerError: the ledger cannot be read.
     """

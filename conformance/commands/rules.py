@@ -72,18 +72,24 @@ def listed(subjects: Iterable[Subject], width: int) -> str:
 
 
 def _table(kind: str, subjects: Iterable[Subject], width: int) -> str:
+    """Write a table, without the documents where they do not fit the terminal."""
     rows = []
     for subject in subjects:
         numbers = ", ".join(f"{name}={default}" for name, default, *_ in hyperparameter_rows(subject))
         dialects = str(len(DIALECTS.get(subject.name, ())) or NONE)
         document = re.sub(r" \((page|docstring).*", "", subject.document)
-        rows.append((subject.name, numbers.replace(f"={REQUIRED}", ""), document, dialects))
-    columns = (kind, "hyperparameters and defaults", "document", "dialects")
-    room = width - sum(_widths(columns, rows)) + _widths(columns, rows)[1] - 2 * len(columns)
-    longest = max(len(number) + 1 for row in rows for number in row[1].split())
-    widths = [None, max(room, longest), None, None]
-    align = ["left", "left", "left", "right"]
-    return tabulate(rows, columns, "simple", disable_numparse=True, maxcolwidths=widths, colalign=align)
+        rows.append((subject.name, numbers.replace(f"={REQUIRED}", ""), dialects, document))
+    columns = (kind, "hyperparameters and defaults", "dialects", "document")
+    longest = max(len(columns[1]) + 2, *(len(number) + 1 for row in rows for number in row[1].split()))
+    for shown in (4, 3):
+        kept, cells = columns[:shown], [row[:shown] for row in rows]
+        name, _, *others = _widths(kept, cells)
+        room = width - name - sum(others) - 2 * (shown - 1)
+        if room >= longest:
+            break
+    align = ("left", "left", "right", "left")[:shown]
+    widths = [None, max(room, longest), None, None][:shown]
+    return tabulate(cells, kept, "simple", disable_numparse=True, maxcolwidths=widths, colalign=align)
 
 
 def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:

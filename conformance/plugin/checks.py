@@ -24,6 +24,7 @@ from optimetry.conformance.targets.loading import load_target, made
 from optimetry.conformance.targets.own import MAKERS
 from optimetry.conformance.targets.own_loading import Own, load_own
 from optimetry.conformance.targets.protocol import Target
+from optimetry.reference.errors import UsageError
 from optimetry.reports.numbers import number, share_text
 from optimetry.reports.results import Verdict
 
@@ -60,8 +61,14 @@ class Judging:
         expect: Path | str | None = None,
         book: str = DEFAULT_BOOK,
     ) -> Judging:
-        """Check every name, load the target and read the ledger; raise UsageError, TargetError or LedgerError."""
-        names = chosen_in(book, optimizers)
+        """Check every argument, load the target and read the ledger; raise UsageError, TargetError or LedgerError."""
+        dtypes, asked = list(dtypes), None if optimizers is None else list(optimizers)
+        for name, given in (("dtypes", dtypes), ("optimizers", asked)):
+            if given is not None and not given:
+                raise UsageError(f"{name} is empty: nothing would be checked")
+        if isinstance(seed, bool) or not isinstance(seed, int):
+            raise UsageError(f"seed={seed!r}, must be a whole number")
+        names = chosen_in(book, asked)
         return cls(
             target=_loaded(target, names) if isinstance(target, str) else made(target, repr(target)),
             optimizers=names,

@@ -274,6 +274,12 @@ def test_the_decorator_takes_a_ledger(suite, pytester):
 def test_the_decorator_refuses_what_it_cannot_judge():
     with pytest.raises(UsageError, match="unknown optimizer 'adm'"):
         parametrize_with_checks("numpy", optimizers=["adm"])
+    with pytest.raises(UsageError, match="dtypes is empty: nothing would be checked"):
+        parametrize_with_checks("numpy", dtypes=[])
+    with pytest.raises(UsageError, match="optimizers is empty: nothing would be checked"):
+        parametrize_with_checks("numpy", optimizers=iter(()))
+    with pytest.raises(UsageError, match="seed='random', must be a whole number"):
+        parametrize_with_checks("numpy", seed="random")
     with pytest.raises(TargetError, match="lacks start"):
         parametrize_with_checks("miniatures:NoStart")
 

@@ -46,8 +46,17 @@ def test_the_table_has_a_row_for_each() -> None:
     assert [name for name in SUBJECTS if f"\n{name} " not in text] == []
     (row,) = [row for row in text.splitlines() if row.startswith("rmsprop ")]
     assert "momentum=0.0, centered=False" in " ".join(text.split())
-    assert row.split()[-2:] == ["fluid.optimizer.RMSPropOptimizer", str(len(DIALECTS["rmsprop"]))]
+    assert row.split()[-2:] == [str(len(DIALECTS["rmsprop"])), "fluid.optimizer.RMSPropOptimizer"]
     assert max(map(len, text.splitlines())) <= 120
+
+
+@pytest.mark.parametrize("width", range(80, 161, 5))
+def test_the_table_fits_every_terminal(width: int) -> None:
+    """Documents are left out where they do not fit, as on 80 columns."""
+    text = listed(SUBJECTS.values(), width)
+    assert max(map(len, text.splitlines())) <= width
+    assert ("RMSPropOptimizer" in text) == (width >= 100)
+    assert "lars_weight_decay=0.0005" in text
 
 
 def test_the_formula_that_is_shown_is_the_one_that_judges() -> None:
