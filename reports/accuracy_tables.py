@@ -150,7 +150,7 @@ def figure(value: float) -> str:
     if value >= LARGEST:
         return "\N{INFINITY}"
     if value == 0 or 0.01 <= value < 1e5:
-        return f"{value:.0f}" if value == 0 or value >= 10 else f"{value:.2g}"
+        return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
     return f"{value:.1e}"
 
 

@@ -59,6 +59,11 @@ def of(optimizer: str, *outcomes: Outcome) -> list[Verdict]:
             "torch computes 1 of 4 rules as documented; a, b and c ended with errors.",
             None,
         ),
+        (
+            [GOOD, *of("adam", "dialect"), *of("ftrl", "dialect")],
+            "torch computes 1 of 3 rules as documented; adam and ftrl compute other rules.",
+            "adam",
+        ),
         ([ABSENT], "", None),
         (
             [dataclasses.replace(GOOD, verdict="diverges", law="resuming")],

@@ -3,7 +3,7 @@
 import pytest
 
 from optimetry.reports.results import Results
-from optimetry.reports.speed import TOUCH, Speed
+from optimetry.reports.speed import TOUCH, Speed, called
 from optimetry.reports.speed_tables import LEGEND, markdown, terminal
 from tests.reports.written import HEADER
 
@@ -68,3 +68,13 @@ def test_a_terminal_has_a_row_for_each_contender():
         "elements  7",
         "mine      3",
     ]
+
+
+def test_contenders_have_names_for_readers_who_do_not_know_our_engines():
+    names = {contender: called(contender) for contender in (TOUCH, "numba", "numpy", "torch fused")}
+    assert names == {
+        TOUCH: "speed of memory",
+        "numba": "accelerated numba",
+        "numpy": "accelerated numpy",
+        "torch fused": "torch fused",
+    }

@@ -196,6 +196,20 @@ def test_csv_has_every_digit():
     assert rows[0]["computes"] == "epsilon_and_learning_rate_outside; rho, epsilon in float32"
 
 
+def test_csv_has_the_title_of_every_column_and_lines_that_end_alike():
+    text = tables.csv_text([Results(HEADER, [GOOD])])
+    assert text.splitlines(keepends=True) == [
+        "target,version,optimizer,dtype,engine,verdict,computes,share,ULP,vacuous,cases,reason\n",
+        "torch,2.13.0,sgd,float32,default,conforms,,0.9312,3,0.004,400,\n",
+    ]
+
+
+def test_without_cases_there_is_no_share_of_them():
+    text = tables.markdown([Results(HEADER, [dataclasses.replace(GOOD, cases=0, vacuous=0.5)])])
+    (row,) = [line for line in text.splitlines() if line.startswith("| sgd")]
+    assert [cell.strip() for cell in row.split("|")][-4:-2] == [DASH, DASH]
+
+
 def test_the_summary_names_what_there_is():
     assert tables.summary([GOOD, GOOD, ABSENT]) == "3 verdicts: 2 conforms, 1 unsupported"
     assert tables.summary([GOOD]) == "1 verdict: 1 conforms"
