@@ -150,7 +150,7 @@ def test_what_has_no_gradient_is_kept(optimizer: str, kind: Any) -> None:
 
 @pytest.mark.parametrize("size", WHOLE_SIZES)
 @pytest.mark.parametrize("optimizer", ["momentum", "lamb"])
-def test_the_last_element_of_whole_vectors_is_updated(optimizer: str, size: int) -> None:
+def test_a_fault_at_the_last_element_of_whole_vectors_shows(optimizer: str, size: int) -> None:
     def parameter(before: Any, after: Any) -> Any:
         kept = after.copy()
         if after.size == size:

@@ -61,8 +61,10 @@ def _in_bfloat16(slot: Array) -> Array:
 def _in_int8(slot: Array) -> Array:
     if slot.size < 4096:
         return slot
-    scale = np.max(np.abs(slot)) / 127 or 1.0
-    return (np.round(slot / scale).astype(np.int8) * scale).astype(slot.dtype)
+    finite = np.where(np.isfinite(slot), slot, 0)
+    scale = np.max(np.abs(finite)) / 127 or 1.0
+    held = (np.round(finite / scale).astype(np.int8) * scale).astype(slot.dtype)
+    return np.where(np.isfinite(slot), held, slot)
 
 
 def _rate_of_first_thousand(rates: Sequence[float]) -> float:
