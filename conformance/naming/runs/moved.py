@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.laws.universal import resuming
+from optimetry.conformance.laws.universal import missing_gradient, resuming
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.naming.runs.scaled import BROKEN
@@ -40,7 +40,8 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
             run = {"finding": "lookahead", "share": share, "period": period}
             for own in (False, True):
                 alteration = Alteration(step=partial(_pulled_back, period, share, own))
-                yield Mistake(run=run, alteration=alteration, breaks=(resuming,))
+                breaks = (resuming,) if own else (resuming, missing_gradient)  # all are pulled back together
+                yield Mistake(run=run, alteration=alteration, breaks=breaks)
     for divides in (True, False):
         run = {"finding": "cautious", "how": ", divided by the share of these elements" if divides else ""}
         # The place of an element matters only where the other elements count.
