@@ -111,11 +111,11 @@ def test_a_killed_judge_leaves_no_target_behind() -> None:
     """In the middle of a run that never ends."""
     code = (
         "import sys\n"
-        "from optimetry.conformance.harness.program import Program\n"
+        "from optimetry.conformance.harness.program import ProtocolProgram\n"
         "from optimetry.conformance.harness.starting import python_command\n"
         "from optimetry.conformance.targets.program import ProgramTarget\n"
         "from optimetry.conformance.targets.session import Guard\n"
-        "program = Program(python_command(None, 'hostile:LoopsDeaf'))\n"
+        "program = ProtocolProgram(python_command(None, 'hostile:LoopsDeaf'))\n"
         "target = ProgramTarget.started(program, Guard(600.0))\n"
         "print(program.pid, flush=True)\n"
         "from tests.conformance.deeds import SGD\n"
