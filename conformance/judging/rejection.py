@@ -142,7 +142,7 @@ class Rejection:
             if explanation is None:
                 return self._unexplained(identity, None, refuting)
         finding = _identified(self.observed, identity, explanation, rejected)
-        return replace(finding, reason=f"{finding.reason}; {RARE}") if rare and finding.reason else finding
+        return _by_a_rare_case(finding) if rare else finding
 
     def by_laws(self) -> Finding:
         """Return what is found on an engine that breaks laws alone.
@@ -235,8 +235,7 @@ class Unexplained:
             other = also_explaining(self.observed, self.laws, rare, self._less_precisely)
             if other.explanation is None:
                 return self._but_for(rare, explanation)
-            finding = _identified(self.observed, other, other.explanation, rare)
-            return replace(finding, reason=f"{finding.reason}; {RARE}")
+            return _by_a_rare_case(_identified(self.observed, other, other.explanation, rare))
         narrower = None if explanation.rule.documented else explanation.arithmetic.computed_in
         shown = Narrower(self.observed, narrower).shown() if narrower else {}
         return _identified(self.observed, identity, explanation, self.rejected, shown.get("counterexample"))
@@ -308,3 +307,8 @@ def _identified(
         reason=explanation.reason + alike,
         counterexample=shown or evidence.of_difference(observed.target, *rejected, observed.guard),
     )
+
+
+def _by_a_rare_case(finding: Finding) -> Finding:
+    """Let the reason say that a case which is never drawn decides; a target that conforms has none."""
+    return replace(finding, reason=f"{finding.reason}; {RARE}") if finding.reason else finding
