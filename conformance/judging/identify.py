@@ -112,8 +112,12 @@ def identify_computed_in(observed: Observed, rejected: tuple[Case, Array]) -> Id
 
 
 def narrower_than(probed: Probed, rejected: tuple[Case, Array]) -> str | None:
-    """Return the narrowest format that holds what a target made in the probes and a case; None where only its own."""
-    return narrowest(np.concatenate([_made(*run) for run in (rejected, *probed.cases)]))
+    """Return the narrowest format that holds what a target made in the probes and a case; None where only its own.
+
+    None, too, for a target that made no finite number: every format has infinities and NaN.
+    """
+    made = np.concatenate([_made(*run) for run in (rejected, *probed.cases)])
+    return narrowest(made[np.isfinite(made)])
 
 
 def fits(observed: Observed, narrower: str) -> bool:

@@ -240,6 +240,17 @@ def test_what_has_more_digits_than_a_narrower_format_is_no_target_of_it() -> Non
     assert narrower_of(RuleRun) is None
 
 
+@pytest.mark.parametrize("never", [np.nan, np.inf])
+def test_a_target_without_a_finite_number_shows_no_narrower_format(never: float) -> None:
+    """Every format has infinities and NaN."""
+
+    class Never(RuleRun):
+        def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+            return [np.full_like(param, never) for param in super().step(grads, learning_rate)]
+
+    assert narrower_of(Never) is None
+
+
 def test_what_is_explained_in_the_narrower_format_alone_is_not_explained() -> None:
     """Each case in the wider dtype is held against what was found, and must be of numbers of the narrower one."""
     there = narrower_of(IgnoresItsMomentum)
