@@ -21,6 +21,25 @@ def _totalled(value: Wide, propagated: Bound, largest: Bound, error: Bound, form
     return Bounded(value, bound, form, nonnegative)
 
 
+def in_any_order(
+    value: Wide, propagated: Bound, largest: Bound, additions: Any, form: Format, nonnegative: bool
+) -> Bounded:
+    """Bound a sum for every order of its terms.
+
+    Args:
+        value: the wide sum.
+        propagated: the sum of the terms' bounds.
+        largest: the sum of their largest magnitudes, which no partial sum exceeds.
+        additions: how many additions form it, a number or one for each element.
+        form: the format that each of these is rounded to.
+        nonnegative: see `Bounded`.
+    """
+    error = largest * form.growth(additions)
+    if form.flushes:
+        error = error + additions * form.half_tiny
+    return _totalled(value, enlarged(propagated, additions), largest, error, form, nonnegative)
+
+
 def _sum(a: Bounded, axis: Axis = None, keepdims: bool = False, initial: float = 0.0) -> Bounded:
     """The sum over all axes or some, with a bound that holds for every order of summation; ``initial`` is always 0."""
     if axis is None and a.form.scalar_axes:
@@ -29,11 +48,7 @@ def _sum(a: Bounded, axis: Axis = None, keepdims: bool = False, initial: float =
     over: dict[str, Any] = {"axis": axis, "keepdims": keepdims, "initial": 0.0}  # quad has no sum of no terms
     value, propagated, largest = (np.add.reduce(x, **over) for x in (a.value, a.bound, a.magnitude + a.bound))
     terms = np.count_nonzero(not_zero(a), axis=axis, keepdims=keepdims)
-    additions = np.maximum(terms - 1, 0)
-    error = largest * a.form.growth(additions)
-    if a.form.flushes:
-        error = error + additions * a.form.half_tiny
-    return _totalled(value, enlarged(propagated, additions), largest, error, a.form, a.nonnegative)
+    return in_any_order(value, propagated, largest, np.maximum(terms - 1, 0), a.form, a.nonnegative)
 
 
 def _side_by_side(a: Bounded) -> Bounded:

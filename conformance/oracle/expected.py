@@ -17,6 +17,7 @@ from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import BOUND, FORMATS, Format, combining, scalar_format
+from optimetry.conformance.numerics.summand import Summand
 from optimetry.conformance.oracle.joined import together
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.subject import Subject
@@ -216,7 +217,8 @@ class BoundedNumbers:
 
     def array(self, array: Array) -> Bounded:
         """Make an exact input."""
-        return Bounded.exact(array, self.form)
+        number = Bounded.exact(array, self.form)
+        return Summand.of(number) if self.subject.adds_up else number
 
     def scalar(self, name: str, number: float) -> Bounded:
         """Make a hyperparameter or a learning rate, which may be held as given or rounded to the scalars' format.

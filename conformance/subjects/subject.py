@@ -46,6 +46,11 @@ class Subject(Drawn):
     has_learning_rate: ClassVar[bool] = False
 
     @property
+    def adds_up(self) -> bool:
+        """Whether it adds up what it is fed, in an order that its document leaves open."""
+        return False
+
+    @property
     def book(self) -> str:
         """The collection of documents that it belongs to."""
         return self.declaration.book

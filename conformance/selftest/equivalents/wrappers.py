@@ -186,6 +186,57 @@ class MeanByReciprocal(ModelAverage):
         return [(a + (b + c)) * (1 / count) for a, b, c in parts], held
 
 
+class MeanOfList(AverageFeed):
+    """All parameters of the two windows in a list, added up from the newest on: partial sums are of other numbers."""
+
+    def __init__(self, wrapper: Any, parameters: Sequence[Any]) -> None:
+        super().__init__(wrapper, parameters)
+        self.updates = 0
+        self.windows: list[list[Any]] = [[], []]
+
+    def update(self, parameters: list[Any]) -> None:
+        """Feed the parameters."""
+        self.training = self.inside = [np.array(array) for array in parameters]
+        self.updates += 1
+        self.windows[1].append([self._held(array) for array in parameters])
+        if self.wrapper.average.is_full(self.updates, len(self.windows[1])):  # type: ignore[attr-defined]
+            self.windows = [self.windows[1], []]
+
+    def apply(self) -> list[Any]:
+        """Put the averages in, and return them."""
+        newest_first = [*self.windows[0], *self.windows[1]][::-1]
+        with np.errstate(all="ignore"):
+            means = [self.mean(list(arrays)) for arrays in zip(*newest_first, strict=True)]
+        self.inside = [np.array(array).astype(self.dtype) for array in means]
+        return [array.copy() for array in self.inside]
+
+    def mean(self, newest_first: list[Any]) -> Any:
+        """Add up, and divide."""
+        return sum(newest_first[1:], start=newest_first[0]) / len(newest_first)
+
+    def state(self) -> dict[str, list[Any]]:
+        """Return both windows, and how many updates there were."""
+        windows = [[np.array(array) for arrays in window for array in arrays] for window in self.windows]
+        return {"updates": [np.array(self.updates)], "previous": windows[0], "current": windows[1]}
+
+    def load(self, state: dict[str, list[Any]]) -> None:
+        """Continue from what `state` returned."""
+        count = len(self.training)
+        self.updates = int(state["updates"][0])
+        self.windows = [
+            [[self._held(array) for array in window[start : start + count]] for start in range(0, len(window), count)]
+            for window in (state["previous"], state["current"])
+        ]
+
+
+class MeanByNumPy(MeanOfList):
+    """The same list, added up by NumPy."""
+
+    def mean(self, newest_first: list[Any]) -> Any:
+        """Add up in NumPy's order, and divide."""
+        return np.mean(np.array(newest_first[::-1]), axis=0)
+
+
 def run_as(kind: Any) -> Callable[[Any, list[Any]], Any]:
     """Begin runs of another formula for the same numbers."""
 
@@ -214,5 +265,7 @@ HONEST: tuple[tuple[str, Any], ...] = (
     ("exponential_moving_average", run_as(AverageWithTail)),
     ("model_average", WideAverage),
     ("model_average", run_as(MeanByReciprocal)),
+    ("model_average", MeanOfList),
+    ("model_average", MeanByNumPy),
 )
 """Each wrapper's name, with what begins an honest run of it."""

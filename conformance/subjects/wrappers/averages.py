@@ -65,6 +65,7 @@ class ModelAverage(Wrapper):
 
     name = "model_average"
     averages = True
+    adds_up = True
     decides = ("average_window_rate",)
 
     @classmethod

@@ -34,6 +34,7 @@ class Wrapper(Declared, ABC):
         joint: whether a gradient's result depends on the other gradients.
         decides: real hyperparameters that decide how much or when, and enter no sum or product.
         own_numbers: what it calls the real numbers that it makes itself and that enter what it computes.
+        adds_up: whether it adds up what it is fed, in an order that its document leaves open.
     """
 
     averages: ClassVar[bool] = False
@@ -41,6 +42,7 @@ class Wrapper(Declared, ABC):
     joint: ClassVar[bool] = False
     decides: ClassVar[tuple[str, ...]] = ()
     own_numbers: ClassVar[tuple[str, ...]] = ()
+    adds_up: ClassVar[bool] = False
 
     def lifted(self, lift: Callable[[str, float], Any]) -> Self:
         """The same with each real hyperparameter replaced that enters numbers, and the others as they are."""
@@ -80,6 +82,11 @@ class WrapperSubject(Subject):
     def averages(self) -> bool:
         """Whether it takes parameters and returns averages."""
         return self.declaration.averages
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether it adds up what it is fed, in an order that its document leaves open."""
+        return self.declaration.adds_up
 
     @property
     def joint(self) -> bool:
