@@ -76,6 +76,8 @@ def drift(measured: Sequence[tuple[str, Accuracy]]) -> str:
         for axes, kind in zip(panels, kinds, strict=True):
             _drift(axes, [(name, each) for name, each in measured if each.gradients == kind], names)
             axes.set_title(GRADIENTS[kind], loc="left", fontsize=9)
+        for axes in panels:
+            _with_two_powers(axes)
         panels[-1].set_xlabel("steps")
         figure.supylabel("error / update", fontsize=9)
         legend(figure, "lower", 2)
@@ -99,6 +101,7 @@ def drifts(measured: Mapping[str, Sequence[tuple[str, Accuracy]]]) -> str:
             for axes, (kind, title) in zip(row, GRADIENTS.items(), strict=True):
                 _drift(axes, [(name, each) for name, each in curves if each.gradients == kind], names)
                 axes.set_title(f"{rule}, {title}".replace("$", r"\$"), loc="left", fontsize=9)
+            _with_two_powers(row[0])
         figure.supxlabel("steps", fontsize=9)
         figure.supylabel("error / update", fontsize=9)
         legend(figure, "upper", 3)
@@ -127,6 +130,17 @@ def _ruled(axes: Any, *, logarithmic: bool = True) -> None:
             scale("log")
             axis.set_major_formatter(_power)
     axes.minorticks_off()
+
+
+def _with_two_powers(axes: Any) -> None:
+    """Widen a logarithmic ordinate until two powers of ten are on it: fewer do not say what a distance means.
+
+    To be called once every panel that shares the ordinate has its curves.
+    """
+    if axes.get_yscale() == "log":
+        least, most = (math.log10(limit) for limit in axes.get_ylim())
+        if math.ceil(least) >= math.floor(most):
+            axes.set_ylim(10.0 ** math.floor(least), 10.0 ** math.ceil(most))
 
 
 def _power(value: float, _: int | None = None) -> str:

@@ -98,3 +98,13 @@ def test_a_picture_has_room_for_some_targets_and_for_figures_without_a_place():
     assert f"target {plots.SHOWN - 1}" in text
     assert f"target {plots.SHOWN}" not in text
     drawn(dataclasses.replace(MEASURED[0], points=points))
+
+
+@pytest.mark.parametrize(("factor", "powers"), [(1.5, {"10⁻⁶", "10⁻⁵"}), (60.0, {"10⁻⁵", "10⁻⁴"})])
+def test_an_ordinate_has_two_powers_of_ten_also_where_errors_lie_within_a_decade(factor, powers):
+    first, last = MEASURED[0].points[0], MEASURED[0].points[-1]
+    errors = [Spread(median=size, p99=size, largest=size) for size in (2.2e-6, 2.2e-6 * factor)]
+    points = [dataclasses.replace(point, update=x) for point, x in zip((first, last), errors, strict=True)]
+    curve = dataclasses.replace(MEASURED[0], points=points)
+    for text in (drawn(curve), plots.drifts({"adam": [("torch", curve)], "sgd": [("torch", curve)]})):
+        assert powers <= {"".join(x.itertext()) for x in ET.fromstring(text).iter() if x.tag.endswith("text")}
