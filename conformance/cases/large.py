@@ -67,9 +67,12 @@ MORE_SIZES: tuple[Shape, ...] = (
 )
 """More of them, and a wide matrix."""
 
+ONE_TENSOR, STEPS_WITH_A_GAP = Scale(((4099,),)), 7
+"""A big tensor, which comes once more, in so many steps, of which one has no gradient."""
+
 FEW_SCALES = (
     Scale(((4099,),), sparse=True),
-    Scale(((4099,),)),
+    ONE_TENSOR,
     Scale(MIXED, tensors=70, drawn=True),
     Scale(SHORT, steps=300),
     Scale(FEW_SIZES, tensors=len(FEW_SIZES), sparse=True),
@@ -78,9 +81,6 @@ FEW_SCALES = (
 )
 """A big tensor with a tail behind its blocks, more tensors than one launch takes, more steps than 8 bits count, many
 sizes with each option, and a norm over more elements than 16 bits count."""
-
-GAPPED, GAPPED_STEPS = FEW_SCALES[1], 7
-"""A big tensor that comes once more, in more steps, of which one has no gradient."""
 
 SCALES = (
     *FEW_SCALES,
@@ -129,9 +129,11 @@ def large_plans(subject: Drawn, dtype: str, scales: Sequence[Scale], seed: int) 
             yield plan
             for number, hyper in enumerate(settings[1:], 1):
                 yield dataclasses.replace(plan, hyper=hyper, seed=(plan.seed + number) % 2**32)
-    if GAPPED in scales and subject.elementwise:
-        plan = _large_plan(GAPPED, subject, dtype, _settings(GAPPED, subject)[0], seed)
-        yield dataclasses.replace(plan, steps=GAPPED_STEPS, tensors=(dataclasses.replace(plan.tensors[0], missing=2),))
+    if ONE_TENSOR in scales and subject.elementwise:
+        plan = _large_plan(ONE_TENSOR, subject, dtype, _settings(ONE_TENSOR, subject)[0], seed)
+        yield dataclasses.replace(
+            plan, steps=STEPS_WITH_A_GAP, tensors=(dataclasses.replace(plan.tensors[0], missing=2),)
+        )
 
 
 def _settings(scale: Scale, subject: Drawn) -> list[dict[str, Any]]:
