@@ -190,7 +190,8 @@ class Feeding:
         """Feed one more step, and return the result: for an average, what it puts into the parameters."""
         fed = self._fed(grads)
         if self.kind == RULE:
-            after = self.run.step(list(fed), rate)
+            with self._telling_what_is_missing(grads):
+                after = self.run.step(list(fed), rate)
         elif self.kind == GRADIENTS:
             after = self.run.transform(list(fed))
         else:
@@ -219,6 +220,18 @@ class Feeding:
             if grad is not None:
                 buffer[...] = grad
         return [None if grad is None else buffer for buffer, grad in pairs]
+
+    @contextmanager
+    def _telling_what_is_missing(self, grads: Sequence[Any]) -> Iterator[None]:
+        """Say of a step that raises whether a gradient was missing in it, which is the likeliest cause."""
+        try:
+            yield
+        except self.fault:
+            raise
+        except (Exception, SystemExit) as error:
+            if all(grad is not None for grad in grads):
+                raise
+            raise self.fault(f"{raised(error)}, in a step in which a gradient is missing (None)") from error
 
     def _hold_inputs(self, fed: Sequence[Any], grads: Sequence[Any]) -> None:
         self._hold(fed, grads, f"step {self.taken} changed gradient")

@@ -188,3 +188,20 @@ def test_a_session_gives_what_the_documented_formula_gives(case: Case) -> None:
     after = np.stack([np.concatenate([x.reshape(-1) for x in session.step(*fed)]) for fed in case.steps])
     assert compare(after, expected(case), case.form).share <= 1
     assert after.tobytes() == trajectory(NumpyTarget(), case, Guard()).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("missing", "ending"), [(True, "text, in a step in which a gradient is missing (None)"), (False, "text")]
+)
+def test_a_step_that_raises_for_a_missing_gradient_says_that_it_is_missing(missing: bool, ending: str) -> None:
+    class Raises:
+        def __init__(self, documented: Any, parameters: list[Array]) -> None:
+            self.parameters = parameters
+
+        def step(self, grads: list[Any], rate: float) -> list[Array]:
+            raise TypeError("text")
+
+    grads = tuple((None if missing else row[0], *row[1:]) for row in SGD.grads)
+    with pytest.raises(TargetFault) as caught:
+        trajectory(Instead(Raises), SGD.replace(grads=grads), Guard())
+    assert str(caught.value) == f"raised TypeError: {ending}"
