@@ -17,15 +17,19 @@ from optimetry.conformance.targets.offers import Source
 from optimetry.reference.declaration import Hyperparameter
 from optimetry.reference.errors import HyperparameterError, TargetError
 
+NUMBERS = (bool, int, float, tuple)
+"""What the default of an argument is that changes what is computed; 0, False and None mostly switch something off."""
+
 UNNAMED = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 """The kinds of ``*args`` and ``**kwargs``."""
 
 
 class Taken(NamedTuple):
-    """An argument that a constructor takes."""
+    """An argument that a constructor takes, and its default, if it has one and it is known."""
 
     name: str
     required: bool
+    default: Any = None
 
 
 @dataclass
@@ -40,6 +44,7 @@ class Fit:
         constants: arguments with a fixed value.
         words: arguments that are words, each with the flag that stands for it.
         pinned: hyperparameters that have no argument, each with the value at which it is held.
+        left: arguments that keep their default, which may be a part of what is computed.
     """
 
     rule: str
@@ -48,6 +53,7 @@ class Fit:
     constants: dict[str, Any] = field(default_factory=dict)
     words: dict[str, tuple[str, str]] = field(default_factory=dict)
     pinned: dict[str, Any] = field(default_factory=dict)
+    left: dict[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
         texts = [f"{self.rate} = {LEARNING_RATE}"] if self.rate else []
@@ -55,8 +61,9 @@ class Fit:
             texts.append(f"{argument} = {source if isinstance(source, str) else ', '.join(source).join('()')}")
         texts += [f"{argument} = {word} where {flag}" for argument, (flag, word) in self.words.items()]
         texts += [f"{argument} = {value!r}" for argument, value in self.constants.items()]
-        held = [f"{name} = {value!r}" for name, value in self.pinned.items()]
-        return f"{self.rule}: {', '.join(texts) or 'no arguments'}" + (f"; fixed: {', '.join(held)}" if held else "")
+        matched = f"{self.rule}: {', '.join(texts) or 'no arguments'}"
+        rest = {"fixed": self.pinned, "left at its default": self.left}
+        return "; ".join([matched, *(f"{title}: {_listed(values)}" for title, values in rest.items() if values)])
 
 
 def taken_by(make: Callable[..., Any], spec: str, base: type = object) -> list[Taken]:
@@ -69,7 +76,11 @@ def taken_by(make: Callable[..., Any], spec: str, base: type = object) -> list[T
         parameters = parameters_of(make, base)
     except (TypeError, ValueError) as error:
         raise TargetError(f"target {spec}: its arguments cannot be read: {error}") from error
-    return [Taken(parameter.name, parameter.default is parameter.empty) for parameter in parameters]
+    return [Taken(each.name, each.default is each.empty, each.default) for each in parameters]
+
+
+def _listed(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {value!r}" for name, value in values.items())
 
 
 def parameters_of(make: Callable[..., Any], base: type = object) -> list[Parameter]:
@@ -141,6 +152,7 @@ class _Fitting:
     ) -> None:
         self.where, self.declared, self.row, self.rate_in_step = where, declared, row, rate_in_step
         self.taken = {argument.name: argument.required for argument in taken}
+        self.defaults = {argument.name: argument.default for argument in taken}
 
     @property
     def settled(self) -> set[str]:
@@ -217,6 +229,8 @@ class _Fitting:
         for argument, required in self.taken.items():
             if required and argument not in self.used:
                 self._refuse(f"nothing is known for its argument {argument}, which has no default: --with {argument}=…")
+            if argument not in self.used and isinstance(self.defaults[argument], NUMBERS) and self.defaults[argument]:
+                self.fit.left[argument] = self.defaults[argument]
 
     def _natural(self) -> Iterator[tuple[str, Source]]:
         """Yield arguments with the hyperparameters that they are named for, the likeliest first."""

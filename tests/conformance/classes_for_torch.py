@@ -127,6 +127,11 @@ class NeedsClosure(SparseAlone):
         closure()
 
 
+class NeedsEpoch(SparseAlone):
+    def step(self, epoch, closure=None):
+        super().step()
+
+
 class AsksForClosure(SparseAlone):
     def step(self, closure=None):
         assert closure is not None, "a closure is needed"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets import for_torch
 from optimetry.conformance.targets.fitting import Taken, fitted, parameters_of, taken_by
 from optimetry.conformance.targets.own_loading import parsed
@@ -51,6 +52,29 @@ def test_a_constructor_that_passes_arguments_on_takes_those_of_the_next_one(cls,
 def test_what_is_passed_on_is_not_required() -> None:
     assert [argument.name for argument in taken_by(Base, "x") if argument.required] == ["params", "decay"]
     assert [argument.name for argument in taken_by(Named, "x") if argument.required] == ["params"]
+
+
+def test_an_argument_that_keeps_its_default_is_named_if_that_may_change_what_is_computed() -> None:
+    def made(params, lr, max_grad_norm=1.0, power=2, warm=True, scale=0, off=False, none=None, text="name"): ...
+
+    fit = fitted("x", "sgd", taken_by(made, "x")[1:], {"power": 3})
+    assert fit.left == {"max_grad_norm": 1.0, "warm": True}
+    assert str(fit) == "sgd: lr = learning_rate, power = 3; left at its default: max_grad_norm = 1.0, warm = True"
+    assert "left" not in str(fitted("x", "sgd", taken_by(made, "x")[1:2], {}))
+
+
+@pytest.mark.parametrize(
+    ("rule", "argument", "hyperparameter"),
+    [
+        ("adam", "e", "epsilon"),
+        ("torch.adamw", "weight_decay_rate", "weight_decay"),
+        ("torch.nadam", "schedule_decay", "momentum_decay"),
+    ],
+)
+def test_usual_synonyms_are_known(rule: str, argument: str, hyperparameter: str) -> None:
+    taken = [Taken(name, False) for name in ("lr", "betas", argument)]
+    others = {name: 1e-8 for name in ("eps", "epsilon") if name in set(subject_named(rule).numbers) - {hyperparameter}}
+    assert fitted("x", rule, taken, others).arguments[argument] == hyperparameter
 
 
 def test_a_threshold_of_clips_is_that_of_adafactor() -> None:

@@ -229,6 +229,10 @@ def test_what_does_not_fit_is_said(spec, rule, arguments, expected):
             "NeedsClosure",
             "NeedsClosure.step needs closure: it evaluates the loss itself, and optimetry gives gradients",
         ),
+        (
+            "NeedsEpoch",
+            "NeedsEpoch.step needs epoch: optimetry calls it without arguments, as a training loop calls torch's own",
+        ),
         ("AsksForClosure", "as sgd: its first step raised AssertionError: a closure is needed"),
         ("NoStep", "NoStep has no step of its own, must be a subclass of torch.optim.Optimizer"),
         ("NoRate", "NoRate keeps no 'lr' in param_groups, so no step can change it"),

@@ -185,7 +185,7 @@ def _bytes(value: Any) -> bytes:
 
 
 def check(cls: Any, spec: str) -> None:
-    """Refuse what has no ``step``, and what evaluates the loss itself.
+    """Refuse what has no ``step``, and what needs more in it than gradients, such as the loss.
 
     Raises:
         TargetError: the text says why.
@@ -202,10 +202,10 @@ def check(cls: Any, spec: str) -> None:
         if argument.default is argument.empty and argument.kind is argument.POSITIONAL_OR_KEYWORD
     ]
     if needed:
-        raise TargetError(
-            f"target {spec}: {cls.__name__}.step needs {', '.join(needed)}: it evaluates the loss itself, and "
-            "optimetry gives gradients"
-        )
+        why = "it evaluates the loss itself, and optimetry gives gradients"
+        if needed != ["closure"]:
+            why = "optimetry calls it without arguments, as a training loop calls torch's own"
+        raise TargetError(f"target {spec}: {cls.__name__}.step needs {', '.join(needed)}: {why}")
 
 
 def offer(cls: Any, fit: Fit) -> OwnTorchClass:
