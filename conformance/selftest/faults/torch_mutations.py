@@ -183,8 +183,6 @@ NOT_FOUND = (
     "torch.nadam_not_ahead",
     "torch.asgd_returns_the_average",
     "torch.radam_threshold_lowered",
-    "torch.radam_rectification_missing",
-    "torch.radam_correction_under_no_root",
     "torch.rprop_clamps_the_first_size",
     "torch.sparse_adam_positive_gradients_alone",
 )
