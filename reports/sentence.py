@@ -48,6 +48,10 @@ def sentence(target: str, verdicts: Sequence[Verdict], wrappers: Container[str])
         if worst == "error":  # which says nothing of what would have been computed
             return f"{target}: {name} {SAID[worst][0]}."
         partly = "" if name in kinds_of else "in part "
+        if worst == "imprecise":
+            return (
+                f"{target} computes {next(iter(kinds_of))} as documented, {partly}with less precision than its dtype."
+            )
         return f"{target} does not compute {next(iter(kinds_of))} as documented: {partly}it {SAID[worst][0]}."
     partly_good = sum("conforms" in outcomes for outcomes in kinds_of.values()) - good
     also = f", and {partly_good} in part" if partly_good else ""

@@ -21,6 +21,8 @@ def usual(offer: Offer, rule: str) -> dict[str, Any]:
 def first_step(offer: Offer, rule: str, engine: str, missing: bool = False, shape: tuple[int, ...] = (2,)) -> None:
     """Begin a run with default hyperparameters on two small parameters, and do one step, perhaps with one gradient.
 
+    What it gives may be of another dtype: one that computes all in float64 is judged, and an *error* in the others.
+
     Raises:
         ValueError: it is refused, or does not give what it should; or whatever the optimizer raises.
     """
@@ -31,6 +33,8 @@ def first_step(offer: Offer, rule: str, engine: str, missing: bool = False, shap
             raise ValueError(refusal)
         grads = [array / 2 for array in parameters]
         after = offer.start(rule, hyper, parameters, engine).step([grads[0], None] if missing else grads, 0.125)
+    if isinstance(after, list | tuple):
+        after = [np.asarray(x, np.float32) if isinstance(x, np.ndarray | np.generic) else x for x in after]
     wrong = what_is_wrong(after, parameters)
     if wrong:
         raise ValueError(f"it gave {wrong}")

@@ -81,10 +81,10 @@ class ClassOffer(Offer):
         return {**self.constants, **passed(self.arguments, hyper)}
 
     def refused(self, *parameters: Any, **keywords: Any) -> str | None:
-        """Make an optimizer, and return what the class says where it raises a ValueError, None where it does not."""
+        """Make an optimizer, and return what the class says where it refuses its arguments, None where it does not."""
         try:
             self.cls(*parameters, **keywords)
-        except ValueError as error:
+        except (ValueError, AssertionError) as error:
             return f"{getattr(self.cls, '__name__', self.cls)} refuses it: {' '.join(str(error).split())}"
         return None
 

@@ -124,6 +124,24 @@ class Picky(OfParameters):
         super().__init__(params, lr, mu, nesterov)
 
 
+class Asserting(OfParameters):
+    """The same by an assertion."""
+
+    def __init__(self, params, lr=0.1, mu=0.9, nesterov=False):
+        assert mu or not nesterov, "nesterov needs a momentum"
+        super().__init__(params, lr, mu, nesterov)
+
+
+class InFloat64:
+    """Given one array at every step, and returns float64 whatever that is of."""
+
+    def __init__(self, lr=0.1):
+        self.lr = lr
+
+    def update(self, weight, grad):
+        return weight - np.array(self.lr) * grad.astype(np.float64)
+
+
 class HastyLion:
     """Lion whose momentum takes the gradient before the step is made of it."""
 

@@ -14,8 +14,8 @@ from tests.conformance import classes_for_numpy as mine
 FEW = Effort("few", 12, 2)
 
 
-def judged(target, rule):
-    (verdict,) = judge([target], rule, "float32", effort=FEW, seed=0, search=None)
+def judged(target, rule, dtype="float32"):
+    (verdict,) = judge([target], rule, dtype, effort=FEW, seed=0, search=None)
     return verdict
 
 
@@ -36,11 +36,19 @@ def test_a_class_of_each_form_is_judged(name, rule, arguments, untried):
     assert (verdict.verdict, verdict.untried) == ("conforms", untried)
 
 
-def test_a_value_that_a_constructor_refuses_is_not_tried():
-    target = for_numpy(mine.Picky, momentum={"mu": "momentum"})
+@pytest.mark.parametrize("name", ["Picky", "Asserting"])
+def test_a_value_that_a_constructor_refuses_is_not_tried(name):
+    target = for_numpy(getattr(mine, name), momentum={"mu": "momentum"})
     asked = {"momentum": 0.0, "use_nesterov": True}
-    assert target.unsupported("momentum", asked, "float32") == "Picky refuses it: nesterov needs a momentum"
+    assert target.unsupported("momentum", asked, "float32") == f"{name} refuses it: nesterov needs a momentum"
     assert judged(target, "momentum").verdict == "conforms"
+
+
+def test_a_class_that_computes_in_float64_alone_is_judged_there():
+    target = for_numpy(mine.InFloat64, "sgd")
+    narrow, wide = (judged(target, "sgd", dtype) for dtype in ("float32", "float64"))
+    assert (narrow.verdict, wide.verdict) == ("error", "conforms")
+    assert "as float64 of shape (" in narrow.reason
 
 
 def test_a_faulty_class_is_named():

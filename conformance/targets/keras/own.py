@@ -32,7 +32,7 @@ class OwnKerasClass(ClassOffer):
     """Its argument that is the learning rate."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
-        """Return what the constructor says where it raises a ValueError, None where it does not."""
+        """Return what the constructor says where it refuses its arguments, None where it does not."""
         return self.refused(**{self.rate: 0.0}, **self.keywords(hyper))
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> FarRun:

@@ -45,7 +45,7 @@ class NumpyClass(ClassOffer):
     """Whether every parameter has an optimizer of its own, which is given arrays."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
-        """Return what the constructor says where it raises a ValueError, None where it does not."""
+        """Return what the constructor says where it refuses its arguments, None where it does not."""
         parameters = [[np.ones(1, FORMATS[dtype].dtype)]] if made_of_parameters(self.cls) else []
         return self.refused(*parameters, **self.constructor_arguments(hyper))
 

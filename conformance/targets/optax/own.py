@@ -23,7 +23,7 @@ class OwnOptaxRule(OptaxRule):
     """A function that is not Optax', fitted to a rule."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
-        """Return what the function says where it raises a ValueError, None where it does not."""
+        """Return what the function says where it refuses its arguments, None where it does not."""
         return self.refused(0.0, **self.keywords(hyper))
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> Any:

@@ -76,7 +76,7 @@ class OwnTorchClass(TorchClass):
         return {parameter.name for parameter in parameters_of(self.cls, torch.optim.Optimizer)}
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
-        """Return what the constructor says where it raises a ValueError, or that it takes no such implementation."""
+        """Return what the constructor says where it refuses its arguments, or that it takes no such implementation."""
         if engine != "single" and engine not in self.taken:
             return f"{self.cls.__name__} takes no {engine!r}"
         parameters = [torch.nn.Parameter(torch.ones(1, 1))]
