@@ -13,7 +13,7 @@ from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.subject import DECAY_STRENGTHS, LEARNING_RATE
 from optimetry.conformance.targets.arguments import PAIRS, RATES, SYNONYMS, THREE_BETAS, WORDS
-from optimetry.conformance.targets.offers import Source
+from optimetry.conformance.targets.offers import Source, documented_name
 from optimetry.reference.declaration import Hyperparameter
 from optimetry.reference.errors import HyperparameterError, TargetError
 
@@ -159,7 +159,7 @@ class _Fitting:
         """The hyperparameters that have an argument or are held."""
         sources = [(source,) if isinstance(source, str) else source for source in self.fit.arguments.values()]
         flags = [flag for flag, _ in self.fit.words.values()]
-        return {name for names in sources for name in names} | set(flags) | set(self.fit.pinned)
+        return {documented_name(name) for names in sources for name in names} | set(flags) | set(self.fit.pinned)
 
     @property
     def used(self) -> set[str]:
@@ -179,9 +179,12 @@ class _Fitting:
             self.fit.rate = argument
         elif names:
             for name in names:
-                if name not in self.declared:
+                documented = documented_name(name)
+                if documented not in self.declared:
                     known = [*self.declared, LEARNING_RATE]
-                    self._refuse(f"{argument} = {name}: {not_among('hyperparameter', name, known)}")
+                    self._refuse(f"{argument} = {name}: {not_among('hyperparameter', documented, known)}")
+                if name != documented and self.declared[documented].kind is not float:
+                    self._refuse(f"{argument} = {name}: {documented} is no real number, and has no complement")
             self.fit.arguments[argument] = names[0] if isinstance(value, str) else names
         else:
             self.fit.constants[argument] = value

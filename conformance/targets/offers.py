@@ -19,7 +19,17 @@ if TYPE_CHECKING:
     from optimetry.conformance.targets.protocol import Hyper
 
 Source: TypeAlias = "str | tuple[str, ...]"
-"""What an argument is given: one documented hyperparameter, or several of them as a tuple."""
+"""What an argument is given: one documented hyperparameter, or several of them as a tuple.
+
+``1-beta1`` is the complement of one: what an old average keeps, where the document has what a new value adds.
+"""
+
+COMPLEMENT = "1-"
+
+
+def documented_name(name: str) -> str:
+    """Return the hyperparameter of which an argument is given the value, or the complement."""
+    return name.removeprefix(COMPLEMENT)
 
 
 def refused_nesterov(hyper: Hyper) -> bool:
@@ -30,8 +40,12 @@ def refused_nesterov(hyper: Hyper) -> bool:
 
 def passed(arguments: Mapping[str, Source], hyper: Hyper) -> dict[str, Any]:
     """Return what each argument is given."""
+
+    def value(name: str) -> Any:
+        return 1 - hyper[documented_name(name)] if name.startswith(COMPLEMENT) else hyper[name]
+
     return {
-        argument: hyper[source] if isinstance(source, str) else tuple(hyper[name] for name in source)
+        argument: value(source) if isinstance(source, str) else tuple(map(value, source))
         for argument, source in arguments.items()
     }
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from optimetry.conformance.targets.loading import imported, load_target
+from optimetry.conformance.targets.offers import documented_name
 from optimetry.conformance.targets.own import OwnTarget, maker_of, own_target
 from optimetry.conformance.targets.protocol import Target
 from optimetry.reference.errors import TargetError, UsageError
@@ -34,6 +35,8 @@ class Own(NamedTuple):
 def parsed(texts: Sequence[str]) -> dict[str, Any]:
     """Parse what arguments are given: the name of a hyperparameter, several with commas, or a Python literal.
 
+    ``1-beta1`` stands for the complement of a hyperparameter.
+
     Raises:
         UsageError: a text is not of that form.
     """
@@ -49,7 +52,7 @@ def parsed(texts: Sequence[str]) -> dict[str, Any]:
         try:
             arguments[argument] = ast.literal_eval(value)
         except (ValueError, SyntaxError):
-            if not all(name.isidentifier() for name in names):
+            if not all(documented_name(name).isidentifier() for name in names):
                 problem = "must be a hyperparameter, several with commas, or a number, True, False or None"
                 raise UsageError(f"--with {text}: {value!r} {problem}") from None
             arguments[argument] = names[0] if len(names) == 1 else names

@@ -86,6 +86,13 @@ class OfArrays:
         return weight - weight.dtype.type(lr) * grad / (np.sqrt(self.square) + self.eps)
 
 
+class OfGains(OfArrays):
+    """Asks for what a new square adds, where the document has what the old average keeps."""
+
+    def __init__(self, lr=0.1, gain=0.1, eps=1e-6):
+        super().__init__(lr, 1 - gain, eps)
+
+
 class ForgetsRate(OfArrays):
     """Has no attribute for the learning rate, and takes none."""
 

@@ -96,7 +96,7 @@ def test_a_class_that_passes_its_arguments_on_has_the_engines_of_the_one_before(
 
 
 def test_what_arguments_are_given_is_parsed() -> None:
-    arguments = parsed(["betas=beta1,beta2", "eps=epsilon", "decay=1e-3", "flag=True", "pair=0.9,0.99", "none=None"])
-    assert arguments == {
-        "betas": ("beta1", "beta2"), "eps": "epsilon", "decay": 1e-3, "flag": True, "pair": (0.9, 0.99), "none": None,
+    texts = ["betas=beta1,1-beta2", "eps=epsilon", "decay=1e-3", "flag=True", "pair=0.9,0.99", "none=None"]
+    assert parsed(texts) == {
+        "betas": ("beta1", "1-beta2"), "eps": "epsilon", "decay": 1e-3, "flag": True, "pair": (0.9, 0.99), "none": None,
     }  # fmt: skip

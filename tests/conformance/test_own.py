@@ -214,6 +214,18 @@ def test_a_hyperparameter_without_an_argument_is_held():
             "--with rho: must be ARGUMENT=HYPERPARAMETER",
         ),
         ("numpy:classes_for_numpy.OfArrays", "decayed_adagrad", ("rho=a-b",), "'a-b' must be a hyperparameter"),
+        (
+            "numpy:classes_for_numpy.OfGains",
+            "decayed_adagrad",
+            ("gain=1-roh",),
+            "gain = 1-roh: unknown hyperparameter 'roh'",
+        ),
+        (
+            "numpy:classes_for_numpy.OfParameters",
+            "momentum",
+            ("mu=1-use_nesterov",),
+            "mu = 1-use_nesterov: use_nesterov is no real number, and has no complement",
+        ),
         ("numpy:classes_for_numpy.OfArrays", "decayed_adagrad", ("rho=decay", "rho=0.5"), "rho is given twice"),
     ],
 )

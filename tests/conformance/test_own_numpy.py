@@ -36,6 +36,13 @@ def test_a_class_of_each_form_is_judged(name, rule, arguments, untried):
     assert (verdict.verdict, verdict.untried) == ("conforms", untried)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_an_argument_may_be_the_complement_of_a_hyperparameter(dtype):
+    for gain, outcome in (("1-decay", "conforms"), ("decay", "diverges")):
+        target = for_numpy(mine.OfGains, decayed_adagrad={"gain": gain})
+        assert judged(target, "decayed_adagrad", dtype).verdict == outcome
+
+
 @pytest.mark.parametrize("name", ["Picky", "Asserting"])
 def test_a_value_that_a_constructor_refuses_is_not_tried(name):
     target = for_numpy(getattr(mine, name), momentum={"mu": "momentum"})

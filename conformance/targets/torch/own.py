@@ -14,6 +14,7 @@ import torch
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.first_steps import usual, works
 from optimetry.conformance.targets.fitting import Fit, Taken, parameters_of
+from optimetry.conformance.targets.offers import documented_name
 from optimetry.conformance.targets.own import Maker
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.conformance.targets.torch.rules import (
@@ -59,7 +60,8 @@ class OwnTorchClass(TorchClass):
         """The hyperparameters of arguments that it keeps elsewhere."""
         sources = {**self.arguments, **{argument: flag for argument, (flag, _) in self.words.items()}}
         elsewhere = [source for argument, source in sources.items() if argument not in self.kept]
-        return [name for source in elsewhere for name in ((source,) if isinstance(source, str) else source)]
+        names = (name for source in elsewhere for name in ((source,) if isinstance(source, str) else source))
+        return [documented_name(name) for name in names]
 
     def of_group(self, keywords: Mapping[str, Any]) -> dict[str, Any]:
         """Return those of these keyword arguments that a group has."""
