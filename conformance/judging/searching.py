@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
@@ -103,9 +104,18 @@ def searched(observed: Observed, seconds: float) -> SearchResult:
     formulas, rivals = told_apart(matches, telling, takes, refuted)
     identity = identities[formulas[0].explanation] if formulas else None
     few = identity and not formulas[0].edits and identity.tried < ENOUGH
-    if few or (formulas and rare_contradiction(observed, formulas[0].explanation)):
+    if formulas and rare_contradiction(observed, formulas[0].explanation):
+        formulas = [_flushing(formula) for formula in formulas]
+        flushed = formulas[0].explanation
+        identity = None if rare_contradiction(observed, flushed) else observed.holding(flushed)
+    if few or identity is None:
         identity, formulas, rivals = None, [], []
     return SearchResult(tuple(formulas), identity or Identity(None), budget, tuple(rivals), len(telling))
+
+
+def _flushing(formula: Edited) -> Edited:
+    """Return a formula where subnormals are flushed, which drawn cases seldom show."""
+    return dataclasses.replace(formula, arithmetic=dataclasses.replace(formula.arithmetic, flushes_subnormals=True))
 
 
 def _runs(observed: Observed, cases: Iterable[Case]) -> Runs:

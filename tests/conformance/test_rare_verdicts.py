@@ -167,3 +167,28 @@ def test_nan_at_a_rate_of_0_is_not_excused_by_less_precision() -> None:
     elsewhere = verdict.reason.partition("; elsewhere ")[2]
     assert elsewhere.startswith("the documented rule; ")
     assert elsewhere.endswith(" combined in float32"), "which numbers, more cases would say"
+
+
+def lars_by_the_norm_of_a_sum_on_flushing_hardware(rule: Any) -> Any:
+    """What BYOL's LARS computes where XLA compiles it: the norm of numbers whose squares are subnormal is 0."""
+
+    def update(state: dict[str, Array], param: Array, grad: Array, rate: float) -> Array:
+        kind = grad.dtype.type
+        decayed = grad + kind(rule.weight_decay) * param
+        before, step = (np.sqrt(np.sum(flushed(np.square(x)))) for x in (param, decayed))
+        ratio = kind(rule.eta) * before / step if before > 0 and step > 0 else kind(1)
+        state["m"] = kind(rule.momentum) * state["m"] + ratio * decayed
+        return param - kind(rate) * state["m"]
+
+    return update
+
+
+def test_a_formula_that_is_found_may_flush_what_only_a_rare_case_shows() -> None:
+    target = computing(lars_by_the_norm_of_a_sum_on_flushing_hardware, "papers.lars")
+    verdict = verdict_of(target, "papers.lars", "float64")
+    assert (verdict.verdict, verdict.dialect) == ("dialect", "found")
+    assert verdict.computes.formula == (
+        "zero_norm=plain_rate, rate_placement=outside with norm(grad) + weight_decay*norm(param) -> "
+        "norm(grad + weight_decay*param)"
+    )
+    assert verdict.computes.arithmetic == ["flushes_subnormals"]
