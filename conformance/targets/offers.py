@@ -29,7 +29,7 @@ COMPLEMENT = "1-"
 
 def documented_name(name: str) -> str:
     """Return the hyperparameter of which an argument is given the value, or the complement."""
-    return name.removeprefix(COMPLEMENT)
+    return name[len(COMPLEMENT) :] if name.startswith(COMPLEMENT) else name  # Python 3.7 has no removeprefix
 
 
 def refused_nesterov(hyper: Hyper) -> bool:
