@@ -14,6 +14,7 @@ from optimetry.conformance.judging.identify import ENOUGH
 from optimetry.conformance.judging.observed import Identity, Observed
 from optimetry.conformance.judging.rare_runs import rare_contradiction
 from optimetry.conformance.naming.budget import Budget
+from optimetry.conformance.naming.candidates import ways_of
 from optimetry.conformance.naming.edited import Edited
 from optimetry.conformance.naming.elsewhere import starts_elsewhere
 from optimetry.conformance.naming.explanation import Explanation
@@ -105,17 +106,28 @@ def searched(observed: Observed, seconds: float) -> SearchResult:
     identity = identities[formulas[0].explanation] if formulas else None
     few = identity and not formulas[0].edits and identity.tried < ENOUGH
     if formulas and rare_contradiction(observed, formulas[0].explanation):
-        formulas = [_flushing(formula) for formula in formulas]
-        flushed = formulas[0].explanation
-        identity = None if rare_contradiction(observed, flushed) else observed.holding(flushed)
+        formulas, identity = _computed_otherwise(observed, formulas)
     if few or identity is None:
         identity, formulas, rivals = None, [], []
     return SearchResult(tuple(formulas), identity or Identity(None), budget, tuple(rivals), len(telling))
 
 
-def _flushing(formula: Edited) -> Edited:
-    """Return a formula where subnormals are flushed, which drawn cases seldom show."""
-    return dataclasses.replace(formula, arithmetic=dataclasses.replace(formula.arithmetic, flushes_subnormals=True))
+def _computed_otherwise(observed: Observed, formulas: list[Edited]) -> tuple[list[Edited], Identity | None]:
+    """Return formulas in the first way that explains rare cases, too: drawn ones seldom tell flushing or increments.
+
+    None, and nothing known, where there is no such way.
+    """
+    for way in ways_of(observed.optimizer):
+        also = {"flushes_subnormals": way.flushes_subnormals, "incremental_moments": way.incremental_moments}
+        others = [
+            dataclasses.replace(formula, arithmetic=dataclasses.replace(formula.arithmetic, **also))
+            for formula in formulas
+        ]
+        if not rare_contradiction(observed, others[0].explanation):
+            identity = observed.holding(others[0].explanation)
+            if identity is not None:
+                return others, identity
+    return [], None
 
 
 def _runs(observed: Observed, cases: Iterable[Case]) -> Runs:
