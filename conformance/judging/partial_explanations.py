@@ -134,6 +134,7 @@ def _first_of(
             standing = observed.standing([mistaken.computed_in(arithmetic) for mistaken in near])
             alive, unexplained = observed.holding_on_all(standing, more, MOST)
             near = [mistaken for mistaken in near if mistaken.computed_in(arithmetic) not in observed.silent]
+            alive = [pair for pair in alive if _changes(observed, pair[0], more)]
             sharpest = min(alive, key=lambda pair: pair[1].vacuous)[0] if alive else None
             if sharpest is not None and _refuted(observed, Explanation(sharpest.rule, arithmetic), more):
                 # A mistake with fewer finite bounds excludes less, and is no rival.
@@ -142,6 +143,16 @@ def _first_of(
                 alone = all(_same(observed, sharpest, other, more) for other in rivals)
                 return (sharpest, unexplained) if alone else None
     return None
+
+
+def _changes(observed: Observed, mistaken: Mistaken, more: More) -> bool:
+    """Whether a mistake takes results beyond the bound of its rule: else its wider bounds are all that explains.
+
+    That holds also for what limits a step that is limited already. One that only loses digits changes no value.
+    """
+    cases = chain.from_iterable(chain(more(case), [case]) for case in observed.offered(observed.cases()))
+    pairs = ((case, mistaken.expected(case).value, mistaken.explanation.expected(case)) for case in cases)
+    return mistaken.mistake.loses_digits or any(not explains(value, rule, case.form) for case, value, rule in pairs)
 
 
 def _same(observed: Observed, mistaken: Mistaken, other: Mistaken, more: More) -> bool:

@@ -59,6 +59,11 @@ class Mistake:
     needs: tuple[LawCheck, ...] = ()
     shown_by: Callable[[Case], Iterator[Case]] | None = None
 
+    @property
+    def loses_digits(self) -> bool:
+        """Whether it rounds something to a format, and gives the values of its rule."""
+        return "format" in self.run
+
     def may_break(self, law: Law | None) -> bool:
         """Whether a target with this mistake alone may break a law; None stands for none."""
         return law is None or law.check in self.breaks

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.judging.observed import Observed, no_more
+from optimetry.conformance.judging.partial_explanations import _changes
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.runs import mistakes_of_runs
 from optimetry.conformance.subjects.registry import SUBJECTS
+from optimetry.conformance.targets.numpy.target import NumpyTarget
+from optimetry.conformance.targets.session import Guard
 
 ROWS = np.array([[3.0, 4.0], [0.6, 0.8]], np.float32)
 """A gradient whose rows have the norms 5 and 1."""
@@ -88,3 +94,24 @@ def test_elements_that_would_go_along_with_their_gradient_stay() -> None:
     assert held.tolist() == [-2.5, -2.5, -2.5, -1]
     (enlarged,) = after(f"{words}, divided by the share of these elements", case, "momentum")
     np.testing.assert_allclose(enlarged, [-1 - 1.5 / 0.75] * 3 + [-1])
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "words", "changes"),
+    [
+        ("adagrad", "moves only the elements whose step goes against the gradient", False),
+        ("adam", "moves only the elements whose step goes against the gradient", True),
+        ("adagrad", "keeps moment in float16", True),
+    ],
+)
+def test_what_takes_no_result_beyond_the_bound_of_its_rule_explains_nothing(
+    optimizer: str, words: str, changes: bool
+) -> None:
+    """Adagrad has no momentum, so each of its steps goes against the gradient, and the bound alone is wider."""
+    tiers = mistakes_of_runs(SUBJECTS[optimizer], "float32")
+    mistaken = [Mistaken(Explanation(documented_class(optimizer)), mistake) for tier in tiers for mistake in tier]
+    chosen = [x for x in mistaken if str(x.part) == f"documented, but {words}"]
+    drawn = list(drawn_cases(SUBJECTS[optimizer], "float32", seed=0, count=12))
+    observed = Observed.of(NumpyTarget(), optimizer, "float32", partial(iter, drawn), Guard())
+    assert chosen
+    assert {_changes(observed, each, no_more) for each in chosen} == {changes}
