@@ -25,6 +25,7 @@ from optimetry.conformance.naming.rivals import Rival, candidates_of, told_apart
 from optimetry.conformance.naming.search import MOST_EDITS, edited_formulas, explains_most
 from optimetry.conformance.naming.telling import neutral_cases, telling_cases
 from optimetry.conformance.numerics.agreement import SLACK, compare, explains
+from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import same_bits
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
@@ -118,16 +119,19 @@ def _computed_otherwise(observed: Observed, formulas: list[Edited]) -> tuple[lis
     None, and nothing known, where there is no such way.
     """
     for way in ways_of(observed.optimizer):
-        also = {"flushes_subnormals": way.flushes_subnormals, "incremental_moments": way.incremental_moments}
-        others = [
-            dataclasses.replace(formula, arithmetic=dataclasses.replace(formula.arithmetic, **also))
-            for formula in formulas
-        ]
+        others = [_computed(formula, way) for formula in formulas]
         if not rare_contradiction(observed, others[0].explanation):
             identity = observed.holding(others[0].explanation)
             if identity is not None:
                 return others, identity
     return [], None
+
+
+def _computed(formula: Edited, way: Arithmetic) -> Edited:
+    """Return a formula with subnormals and moments in another way, and what is held in float32 as it was."""
+    flushes, increments = way.flushes_subnormals, way.incremental_moments
+    arithmetic = dataclasses.replace(formula.arithmetic, flushes_subnormals=flushes, incremental_moments=increments)
+    return dataclasses.replace(formula, arithmetic=arithmetic)
 
 
 def _runs(observed: Observed, cases: Iterable[Case]) -> Runs:

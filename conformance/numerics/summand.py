@@ -43,7 +43,7 @@ class Summand(Bounded):
         return made
 
     def __add__(self, other: Any) -> Any:
-        return np.add(self, other)
+        return self.__array_ufunc__(np.add, "__call__", self, other)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if ufunc is np.add and method == "__call__" and not kwargs and all(map(_is_summand, inputs)):
