@@ -222,9 +222,9 @@ def test_a_hyperparameter_without_an_argument_is_held():
         ),
         (
             "numpy:classes_for_numpy.OfParameters",
-            "momentum",
-            ("mu=1-use_nesterov",),
-            "mu = 1-use_nesterov: use_nesterov is no real number, and has no complement",
+            "torch.sgd",
+            ("mu=1-nesterov",),
+            "mu = 1-nesterov: nesterov is no real number, and has no complement",
         ),
         ("numpy:classes_for_numpy.OfArrays", "decayed_adagrad", ("rho=decay", "rho=0.5"), "rho is given twice"),
     ],
