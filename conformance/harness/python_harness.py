@@ -190,8 +190,11 @@ class Feeding:
         """Feed one more step, and return the result: for an average, what it puts into the parameters."""
         fed = self._fed(grads)
         if self.kind == RULE:
-            with self._telling_what_is_missing(grads):
+            try:
                 after = self.run.step(list(fed), rate)
+            except (Exception, SystemExit) as error:
+                self._tell_what_is_missing(error, grads)
+                raise
         elif self.kind == GRADIENTS:
             after = self.run.transform(list(fed))
         else:
@@ -221,16 +224,9 @@ class Feeding:
                 buffer[...] = grad
         return [None if grad is None else buffer for buffer, grad in pairs]
 
-    @contextmanager
-    def _telling_what_is_missing(self, grads: Sequence[Any]) -> Iterator[None]:
-        """Say of a step that raises whether a gradient was missing in it, which is the likeliest cause."""
-        try:
-            yield
-        except self.fault:
-            raise
-        except (Exception, SystemExit) as error:
-            if all(grad is not None for grad in grads):
-                raise
+    def _tell_what_is_missing(self, error: BaseException, grads: Sequence[Any]) -> None:
+        """Say of a step that raised that a gradient was missing in it, if one was: it is the likeliest cause."""
+        if any(grad is None for grad in grads) and not isinstance(error, self.fault):
             raise self.fault(f"{raised(error)}, in a step in which a gradient is missing (None)") from error
 
     def _hold_inputs(self, fed: Sequence[Any], grads: Sequence[Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import chain
 
@@ -150,8 +150,8 @@ def _changes(observed: Observed, mistaken: Mistaken, more: More) -> bool:
 
     That holds also for what limits a step that is limited already. One that only loses digits changes no value.
     """
-    cases = chain.from_iterable(chain(more(case), [case]) for case in observed.offered(observed.cases()))
-    pairs = ((case, mistaken.expected(case).value, mistaken.explanation.expected(case)) for case in cases)
+    tried = _drawn_and_made(observed, more)
+    pairs = ((case, mistaken.expected(case).value, mistaken.explanation.expected(case)) for case in tried)
     return mistaken.mistake.loses_digits or any(not explains(value, rule, case.form) for case, value, rule in pairs)
 
 
@@ -159,9 +159,13 @@ def _same(observed: Observed, mistaken: Mistaken, other: Mistaken, more: More) -
     """Whether two mistakes are recorded alike, or give the same values on every case."""
     if mistaken.mistake.is_same(other.mistake):
         return True
-    cases = chain.from_iterable(chain(more(case), [case]) for case in observed.offered(observed.cases()))
-    pairs = ((mistaken.expected(case).value, other.expected(case).value) for case in cases)
+    pairs = ((mistaken.expected(case).value, other.expected(case).value) for case in _drawn_and_made(observed, more))
     return all(bool(equal(a, b).all()) for a, b in pairs)
+
+
+def _drawn_and_made(observed: Observed, more: More) -> Iterator[Case]:
+    """Yield the drawn cases that the engine offers, each behind those made of it."""
+    return chain.from_iterable(chain(more(case), [case]) for case in observed.offered(observed.cases()))
 
 
 def _beginning(observed: Observed) -> tuple[Case, Array]:

@@ -120,7 +120,7 @@ def _computed_otherwise(observed: Observed, formulas: list[Edited]) -> tuple[lis
     """
     for way in ways_of(observed.optimizer):
         others = [_computed(formula, way) for formula in formulas]
-        if not rare_contradiction(observed, others[0].explanation):
+        if others != formulas and not rare_contradiction(observed, others[0].explanation):
             identity = observed.holding(others[0].explanation)
             if identity is not None:
                 return others, identity

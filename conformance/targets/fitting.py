@@ -66,6 +66,10 @@ class Fit:
         return "; ".join([matched, *(f"{title}: {_listed(values)}" for title, values in rest.items() if values)])
 
 
+def _listed(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {value!r}" for name, value in values.items())
+
+
 def taken_by(make: Callable[..., Any], spec: str, base: type = object) -> list[Taken]:
     """Return the arguments that can be given by name, with those that `parameters_of` a class follows.
 
@@ -77,10 +81,6 @@ def taken_by(make: Callable[..., Any], spec: str, base: type = object) -> list[T
     except (TypeError, ValueError) as error:
         raise TargetError(f"target {spec}: its arguments cannot be read: {error}") from error
     return [Taken(each.name, each.default is each.empty, each.default) for each in parameters]
-
-
-def _listed(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {value!r}" for name, value in values.items())
 
 
 def parameters_of(make: Callable[..., Any], base: type = object) -> list[Parameter]:
@@ -151,8 +151,7 @@ class _Fitting:
         self, where: str, taken: Sequence[Taken], declared: Mapping[str, Hyperparameter], row: Any, rate_in_step: bool
     ) -> None:
         self.where, self.declared, self.row, self.rate_in_step = where, declared, row, rate_in_step
-        self.taken = {argument.name: argument.required for argument in taken}
-        self.defaults = {argument.name: argument.default for argument in taken}
+        self.taken = {argument.name: argument for argument in taken}
 
     @property
     def settled(self) -> set[str]:
@@ -229,11 +228,13 @@ class _Fitting:
                 f"no argument for {', '.join(missing)}, {self._there_is()}: --with ARGUMENT={missing[0]}, or --with "
                 f"{missing[0]}=VALUE where it is fixed"
             )
-        for argument, required in self.taken.items():
-            if required and argument not in self.used:
-                self._refuse(f"nothing is known for its argument {argument}, which has no default: --with {argument}=…")
-            if argument not in self.used and isinstance(self.defaults[argument], NUMBERS) and self.defaults[argument]:
-                self.fit.left[argument] = self.defaults[argument]
+        for name, argument in self.taken.items():
+            if name in self.used:
+                continue
+            if argument.required:
+                self._refuse(f"nothing is known for its argument {name}, which has no default: --with {name}=…")
+            if isinstance(argument.default, NUMBERS) and argument.default:
+                self.fit.left[name] = argument.default
 
     def _natural(self) -> Iterator[tuple[str, Source]]:
         """Yield arguments with the hyperparameters that they are named for, the likeliest first."""
