@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,11 +22,13 @@ from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import DEFAULT_BOOK, SUBJECTS, chosen_in, subject_named
 from optimetry.conformance.targets.loading import load_target, made
 from optimetry.conformance.targets.own import MAKERS
-from optimetry.conformance.targets.own_loading import Own, load_own
+from optimetry.conformance.targets.own_loading import Own, load_own, parsed
 from optimetry.conformance.targets.protocol import Target
 from optimetry.reference.errors import UsageError
 from optimetry.reports.numbers import number, share_text
 from optimetry.reports.results import Verdict
+
+WITH = "--optimizer-with"
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,12 @@ class Judging:
         seed: int,
         expect: Path | str | None = None,
         book: str = DEFAULT_BOOK,
+        arguments: Sequence[str] = (),
     ) -> Judging:
-        """Check every argument, load the target and read the ledger; raise UsageError, TargetError or LedgerError."""
+        """Check every argument, load the target and read the ledger; raise UsageError, TargetError or LedgerError.
+
+        ``arguments`` say what a user's class is given, as ``--optimizer-with`` does.
+        """
         dtypes, asked = list(dtypes), None if optimizers is None else list(optimizers)
         for name, given in (("dtypes", dtypes), ("optimizers", asked)):
             if given is not None and not given:
@@ -70,7 +76,7 @@ class Judging:
             raise UsageError(f"seed={seed!r}, must be a whole number")
         names = chosen_in(book, asked)
         return cls(
-            target=_loaded(target, names) if isinstance(target, str) else made(target, repr(target)),
+            target=_loaded(target, names, arguments) if isinstance(target, str) else made(target, repr(target)),
             optimizers=names,
             dtypes=chosen("dtype", dtypes, FORMATS),
             effort=effort_of(effort),
@@ -184,11 +190,14 @@ class EngineCheck:
         return f"{text}\ncounterexample, a standalone script:\n\n{script}" if script else text
 
 
-def _loaded(spec: str, optimizers: list[str]) -> Target:
+def _loaded(spec: str, optimizers: list[str], arguments: Sequence[str]) -> Target:
     """Load a target; one optimizer of a user stands for the one rule that is asked for."""
+    parsed(arguments, WITH)
     framework, colon, _ = spec.partition(":")
     if colon and framework in MAKERS and len(optimizers) == 1:
-        return load_own(Own(spec, optimizers[0]))
+        return load_own(Own(spec, optimizers[0], tuple(arguments)))
+    if arguments:
+        raise UsageError(f"{WITH} {arguments[0]}: is for one class, as torch:package.Class, and one --optimizer-rule")
     return load_target(spec)
 
 

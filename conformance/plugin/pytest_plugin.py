@@ -39,6 +39,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--optimizer-book", metavar="NAME", default="fluid", help="whose document is the judge (fluid)")
     group.addoption("--optimizer-rule", metavar="NAME", action="append", help="one optimizer; repeatable (all)")
     group.addoption(
+        "--optimizer-with",
+        metavar="ARGUMENT=VALUE",
+        action="append",
+        default=[],
+        help="what an argument of your class is given, such as eps=epsilon; repeatable",
+    )
+    group.addoption(
         "--optimizer-dtype", metavar="NAME", action="append", help="one dtype; repeatable (float32 and float64)"
     )
     group.addoption(
@@ -73,6 +80,7 @@ def pytest_configure(config: pytest.Config) -> None:
             seed_of(seed, "--optimizer-seed"),
             ledger_of(config),
             config.getoption("--optimizer-book"),
+            config.getoption("--optimizer-with"),
         )
     except OptimetryError as error:
         raise pytest.UsageError(f"optimetry: {error}") from None

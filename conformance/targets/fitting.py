@@ -62,7 +62,7 @@ class Fit:
         texts += [f"{argument} = {word} where {flag}" for argument, (flag, word) in self.words.items()]
         texts += [f"{argument} = {value!r}" for argument, value in self.constants.items()]
         matched = f"{self.rule}: {', '.join(texts) or 'no arguments'}"
-        rest = {"fixed": self.pinned, "left at its default": self.left}
+        rest = {"fixed": self.pinned, f"left at {'its default' if len(self.left) == 1 else 'their defaults'}": self.left}
         return "; ".join([matched, *(f"{title}: {_listed(values)}" for title, values in rest.items() if values)])
 
 

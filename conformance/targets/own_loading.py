@@ -32,10 +32,10 @@ class Own(NamedTuple):
         return self.spec.partition(":")[0]
 
 
-def parsed(texts: Sequence[str]) -> dict[str, Any]:
+def parsed(texts: Sequence[str], option: str = "--with") -> dict[str, Any]:
     """Parse what arguments are given: the name of a hyperparameter, several with commas, or a Python literal.
 
-    ``1-beta1`` stands for the complement of a hyperparameter.
+    ``1-beta1`` stands for the complement of a hyperparameter. Error texts name the option in which a text was given.
 
     Raises:
         UsageError: a text is not of that form.
@@ -45,16 +45,16 @@ def parsed(texts: Sequence[str]) -> dict[str, Any]:
         argument, equals, value = text.partition("=")
         names = tuple(value.split(","))
         if argument in arguments:
-            raise UsageError(f"--with {text}: {argument} is given twice")
+            raise UsageError(f"{option} {text}: {argument} is given twice")
         if not equals or not argument.isidentifier():
             problem = "must be ARGUMENT=HYPERPARAMETER, ARGUMENT=ONE,OTHER or ARGUMENT=VALUE, such as eps=epsilon"
-            raise UsageError(f"--with {text}: {problem}")
+            raise UsageError(f"{option} {text}: {problem}")
         try:
             arguments[argument] = ast.literal_eval(value)
         except (ValueError, SyntaxError):
             if not all(documented_name(name).isidentifier() for name in names):
                 problem = "must be a hyperparameter, several with commas, or a number, True, False or None"
-                raise UsageError(f"--with {text}: {value!r} {problem}") from None
+                raise UsageError(f"{option} {text}: {value!r} {problem}") from None
             arguments[argument] = names[0] if len(names) == 1 else names
     return arguments
 

@@ -59,7 +59,7 @@ def test_an_argument_that_keeps_its_default_is_named_if_that_may_change_what_is_
 
     fit = fitted("x", "sgd", taken_by(made, "x")[1:], {"power": 3})
     assert fit.left == {"max_grad_norm": 1.0, "warm": True}
-    assert str(fit) == "sgd: lr = learning_rate, power = 3; left at its default: max_grad_norm = 1.0, warm = True"
+    assert str(fit) == "sgd: lr = learning_rate, power = 3; left at their defaults: max_grad_norm = 1.0, warm = True"
     assert "left" not in str(fitted("x", "sgd", taken_by(made, "x")[1:2], {}))
 
 

@@ -85,6 +85,13 @@ def test_a_class_is_judged_as_the_rule_that_is_asked_for(suite):
     suite("--optimizer-target", "numpy:classes_for_numpy.OfLists", *QUICK).assert_outcomes(passed=2)
 
 
+def test_an_argument_of_a_class_is_given_what_the_option_says(suite):
+    asked = ("--optimizer-target", "numpy:classes_for_numpy.OfGains", "--optimizer-rule", "decayed_adagrad")
+    float32 = ("--optimizer-dtype", "float32")
+    suite(*asked, "--optimizer-with", "gain=1-decay", *float32).assert_outcomes(passed=2)
+    suite(*asked, "--optimizer-with", "gain=decay", *float32).assert_outcomes(failed=2)
+
+
 def test_a_failure_shows_reason_share_and_script(suite):
     result = suite("--optimizer-target", "miniatures:Uphill", *QUICK)
     result.assert_outcomes(failed=2)
@@ -145,6 +152,8 @@ def test_without_a_target_the_suite_by_path_is_wrong_usage(suite):
             ("--optimizer-target", "numpy:classes_for_numpy.OfLists"),
             "needs the rule that it stands for: --as, in pytest",
         ),
+        (("--optimizer-target", "numpy", "--optimizer-with", "rate"), "--optimizer-with rate: must be ARGUMENT="),
+        (("--optimizer-target", "numpy", "--optimizer-with", "eps=1"), "--optimizer-with eps=1: is for one class"),
         (("--optimizer-target", "numpy", "--optimizer-rule", "adm"), "unknown optimizer 'adm'"),
         (("--optimizer-target", "numpy", "--optimizer-dtype", "int8"), "unknown dtype 'int8'"),
         (("--optimizer-target", "numpy", "--optimizer-effort", "huge"), "unknown effort 'huge'"),
