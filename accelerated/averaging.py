@@ -14,15 +14,14 @@ import numpy as np
 from optimetry.accelerated.dtypes import Array
 from optimetry.accelerated.inplace import InPlace, Options, zeros
 from optimetry.accelerated.kernels.kernel import PARAM, Kernel, Pass, Real
+from optimetry.accelerated.validation import as_array
+from optimetry.reference.averaging.window import FOLD
 from optimetry.reference.declaration import Interval
 from optimetry.reference.domains import real, whole
 from optimetry.reference.errors import ArrayError, HyperparameterError, UsageError
 
 NUMBERS = "numbers"
 """The state beside the slots: the number of updates, and any other number that all arrays share."""
-
-FOLD = 16384
-"""After so many updates the running sum is folded into a second one, for small terms are lost in a large sum."""
 
 
 def decayed(e: Real, w: Real, decay: Real, rest: Real) -> tuple[Real]:
@@ -130,7 +129,7 @@ class Averaged(InPlace, ABC):
             ArrayError: a slot is missing or unknown, or an array or a number does not fit. Nothing has been changed.
         """
         self._check_state(state, self.slots, NUMBERS)
-        saved = [np.asarray(number) for number in state[NUMBERS]]
+        saved = [as_array(f"{self.label}: {NUMBERS} {i}", number) for i, number in enumerate(state[NUMBERS])]
         if len(saved) != len(self.numbers) or any(number.shape for number in saved):
             raise ArrayError(f"{self.label}: {NUMBERS} = {saved}, must be {len(self.numbers)} numbers")
         for i, ((name, interval), number) in enumerate(zip(self.numbers.items(), saved, strict=True)):

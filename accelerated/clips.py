@@ -40,18 +40,22 @@ BETWEEN_CUDA = """
 
 MEASURED_CUDA = "measured0 = g;"
 SCALED_CUDA = "g = g * factor;"
-FACTOR = "limit / (norm <= limit ? limit : norm)"
-"""If the norm is NaN, the comparison is false, and the factor is NaN."""
+JOINT_FACTOR = "limit / (norm <= limit ? limit : norm)"
+"""``c / max(c, norm)``: if the norm is NaN, the comparison is false, and the factor is NaN."""
+
+OWN_FACTOR = "norm > limit ? limit / norm : 1"
+"""``c / norm`` if that is below 1: a gradient whose norm is NaN is left as it is, as the document's comparison says."""
 
 
 def scaling(limit: float, joint: bool) -> Kernel:
-    """Return the kernel that measures, then scales by ``c / max(c, norm)``."""
+    """Return the kernel that measures, then scales what is above the limit."""
 
     def scalars(lr: float, t: Real, norm: Real) -> tuple[Real]:
-        size = np.sqrt(np.sum(np.square(norm))) if joint else norm
-        return (limit / np.maximum(limit, size),)
+        if joint:
+            return (limit / np.maximum(limit, np.sqrt(np.sum(np.square(norm)))),)
+        return (np.where(norm > limit, limit / norm, 1.0),)
 
-    rate = Rate(FACTOR, {"limit": limit}, joint)
+    rate = Rate(JOINT_FACTOR if joint else OWN_FACTOR, {"limit": limit}, joint)
     measure = Pass(measured, (PARAM,), (), lambda lr, t: (), sums=1, cuda=MEASURED_CUDA)
     return Kernel((measure, Pass(scaled, (PARAM,), (PARAM,), scalars, cuda=SCALED_CUDA, rate=rate)))
 

@@ -207,14 +207,18 @@ class InPlace:
 
     def _check_state(self, state: Mapping[str, Sequence[Any]], slots: Sequence[str], extra: str) -> None:
         """Check that a saved state has these slots, all of which fit, and the entry ``extra``."""
+        if not isinstance(state, Mapping):
+            raise ArrayError(f"{self.label}: state = {state!r}, must be a dict that state_dict() returned")
         if set(state) != {*slots, extra}:
-            raise ArrayError(
-                f"{self.label}: state of {', '.join(sorted(state))}, must be of {', '.join([*slots, extra])}"
-            )
+            held = ", ".join(sorted(map(str, state)))
+            raise ArrayError(f"{self.label}: state of {held}, must be of {', '.join([*slots, extra])}")
+        for name in (*slots, extra):
+            if not isinstance(state[name], Sequence | np.ndarray):
+                raise ArrayError(f"{self.label}: {name} is a {type(state[name]).__name__}, must be a list of arrays")
         for name in slots:
             self._check_count(state[name], f"arrays of {name}")
             for i, (array, own) in enumerate(zip(state[name], self._slot_views(name), strict=True)):
-                check_state(f"{self.label}: {name} {i}", np.asarray(array), own)
+                check_state(f"{self.label}: {name} {i}", array, own)
 
     def _assign_slots(self, state: Mapping[str, Sequence[Any]], slots: Sequence[str]) -> None:
         """Copy slots of a checked state."""

@@ -17,7 +17,7 @@ from optimetry.accelerated.inplace import InPlace, Options
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.plan import Plan
 from optimetry.accelerated.rows import Rows
-from optimetry.accelerated.validation import checked_gradient
+from optimetry.accelerated.validation import as_array, checked_gradient
 from optimetry.reference.declaration import is_finite
 from optimetry.reference.errors import ArrayError, HyperparameterError, UsageError
 from optimetry.reference.rule import Rule
@@ -48,8 +48,8 @@ class Accelerated(InPlace):
     Raises:
         HyperparameterError: as the rule does.
         UnknownOptimizerError: no such rule.
-        UsageError: ``hyper`` beside a rule, or ``lazy_mode`` with a rule other than adam; the other errors are those of
-            `InPlace`.
+        UsageError: the rule has no kernel, or there is ``hyper`` beside a rule that is no name, or ``lazy_mode`` with a
+            rule other than adam; the other errors are those of `InPlace`.
 
     Example:
         >>> w = np.ones(3)
@@ -69,6 +69,8 @@ class Accelerated(InPlace):
         lazy_mode: bool = False,
         **options: Unpack[Options],
     ) -> None:
+        if not isinstance(rule, Rule | str):
+            raise UsageError(f"Accelerated: rule = {rule!r}, must be a rule or the name of one")
         if isinstance(rule, Rule) and hyper is not None:
             raise UsageError(f"{rule.name}: hyper is for a rule given by name; this one has its own")
         self.rule = rule if isinstance(rule, Rule) else rule_named(rule).of(hyper or {})
@@ -169,7 +171,8 @@ class Accelerated(InPlace):
         """
         self._check_state(state, self._slots, STEP)
         self._check_count(state[STEP], f"arrays of {STEP}")
-        for i, count in enumerate(map(np.asarray, state[STEP])):
+        for i, saved in enumerate(state[STEP]):
+            count = as_array(f"{self.label}: {STEP} {i}", saved)
             is_whole = count.shape == () and np.issubdtype(count.dtype, np.integer)
             if not is_whole or not 0 <= int(count) < 2**63:  # counts are kept as int64
                 raise ArrayError(f"{self.label}: {STEP} {i} is {count!r}, must be a whole number in [0, 2**63)")

@@ -26,6 +26,8 @@ def check_in_place(optimizer: str, noun: str, arrays: Sequence[Any], device: Dev
             raise ArrayError(f"{name} is a {_type(array)}, must be a {device.library} array")
         if array.dtype.name not in DTYPES or not array.dtype.isnative:
             raise ArrayError(f"{name} has dtype {array.dtype}, must be one of {', '.join(DTYPES)}")
+        if array.flags.c_contiguous and not _is_contiguous(array):
+            raise ArrayError(f"{name} is not aligned to its elements, must be: it is updated in place (a copy is)")
         if not _is_contiguous(array):
             hint = f"{device.library.lower()}.ascontiguousarray"
             raise ArrayError(f"{name} is not contiguous, must be: it is updated in place ({hint})")
@@ -88,20 +90,33 @@ def checked_array(
     return _like(name, array, like.dtype, like.shape, device)
 
 
-def check_state(name: str, array: Array, own: Array) -> None:
+def check_state(name: str, saved: Any, own: Array) -> None:
     """Check that an array of a saved state fits the array that it is copied to.
 
     Raises:
-        ArrayError: it has another shape, or a dtype that does not fit.
+        ArrayError: it is no array, or has another shape, or a dtype that does not fit.
     """
+    array = as_array(name, saved)
     if array.shape != own.shape or not np.can_cast(array.dtype, own.dtype, "safe"):
         raise ArrayError(
             f"{name} has dtype {array.dtype} and shape {array.shape}, must be {own.dtype} of shape {own.shape}"
         )
 
 
+def as_array(name: str, value: Any) -> Array:
+    """Return numbers as a NumPy array.
+
+    Raises:
+        ArrayError: they are none, such as lists of several lengths.
+    """
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise ArrayError(f"{name} cannot be made an array: {error}") from None
+
+
 def _checked_rows(name: str, grad: Rows, parameter: Array, device: Device) -> Rows:
-    ids = device.copied(grad.ids) if isinstance(grad.ids, device.kind) else np.asarray(grad.ids)
+    ids = device.copied(grad.ids) if isinstance(grad.ids, device.kind) else as_array(f"{name}: ids", grad.ids)
     if parameter.ndim == 0:
         raise ArrayError(f"{name} is given by rows, must be an array: a 0-d parameter has no rows")
     if ids.ndim != 1 or not (np.issubdtype(ids.dtype, np.integer) or ids.size == 0):

@@ -70,8 +70,14 @@ class Accumulators:
         self.lazy = lazy
 
     def first(self, value: Array) -> Entry:
-        """The entry of a parameter before its first step."""
-        value = np.asarray(value)
+        """The entry of a parameter before its first step.
+
+        Raises:
+            ArgumentError: the rule is not defined for its shape.
+        """
+        value, name = np.asarray(value), self.rule.name
+        if not self.rule.takes(value.shape):
+            raise ArgumentError(f"{name}: a parameter has shape {value.shape}, for which {name} is not defined")
         master = value.astype(MASTER) if self.multi_precision and value.dtype.itemsize < MASTER.itemsize else None
         return Entry(_plain(self.rule.initial_state(working(value if master is None else master))), 0, master)
 
@@ -102,7 +108,9 @@ class Accumulators:
         else:
             dense = grad.dense() if isinstance(grad, SparseRows) else grad
             new, state = _stepped(rule, wide, dense, entry.state, lr, t)
-        return new.astype(np.asarray(value).dtype), Entry(state, t, None if entry.master is None else new)
+        with np.errstate(all="ignore"):
+            rounded = new.astype(np.asarray(value).dtype)
+        return rounded, Entry(state, t, None if entry.master is None else new)
 
     def parts(self, entry: Entry) -> dict[str, Array]:
         """What an entry holds, by name: the slots, ``updates``, and ``master`` where there is one; not copied."""

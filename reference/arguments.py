@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from optimetry.reference.clips import GradientClipBase
 from optimetry.reference.errors import ArgumentError
 from optimetry.reference.regularizers import L2Decay, WeightDecayRegularizer
@@ -22,9 +24,11 @@ def checked_regularizer(label: str, argument: str, value: Any) -> WeightDecayReg
 
 def checked_weight_decay(label: str, value: Any) -> WeightDecayRegularizer | None:
     """A regularizer or None; a number is the coefficient of `L2Decay`."""
-    if isinstance(value, float | int) and not isinstance(value, bool):
-        return L2Decay(value)
-    return checked_regularizer(label, "weight_decay", value)
+    if isinstance(value, float | int | np.floating | np.integer) and not isinstance(value, bool):
+        return L2Decay(float(value))
+    if value is None or isinstance(value, WeightDecayRegularizer):
+        return value
+    raise ArgumentError(f"{label}: weight_decay = {value!r}, must be a number, a regularizer such as L2Decay, or None")
 
 
 def checked_clip(label: str, value: Any) -> GradientClipBase | None:
@@ -36,8 +40,8 @@ def checked_clip(label: str, value: Any) -> GradientClipBase | None:
 
 def checked_flag(label: str, argument: str, value: Any) -> bool:
     """True or False."""
-    if isinstance(value, bool):
-        return value
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
     raise ArgumentError(f"{label}: {argument} = {value!r}, must be True or False")
 
 

@@ -71,6 +71,14 @@ class LearningRate:
         now = self.source if isinstance(self.source, float) else _number(self.source.value)
         return self._checked_number("learning_rate", now)
 
+    def upcoming(self) -> float:
+        """The learning rate of the next step, as far as it is known: of a variable of a program the one last read.
+
+        Raises:
+            ArgumentError: it is a variable of a program that no step has read yet, or not finite.
+        """
+        return self.now() if self.variable is None else self.current()
+
     def read(self, value: Any) -> float:
         """The learning rate of the step that begins, from the value of the variable of a program."""
         return self._checked_number(f"the value of {self.source.name}", _number(value))

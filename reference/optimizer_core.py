@@ -176,16 +176,24 @@ class OptimizerCore(ABC):
         seen = self._gradient(chosen, gradient)
         seen = seen if self.grad_clip is None else self.grad_clip.clipped([seen])[0]
         (_, seen), *_ = self._regularized([(Valued.of(chosen, value), seen)])
-        index = np.unravel_index(0, value.shape) if index is None and value.size else index
-        index = tuple(map(int, index if isinstance(index, tuple | list) else (() if index is None else (index,))))
-        if len(index) != value.ndim or not all(0 <= i < n for i, n in zip(index, value.shape, strict=True)):
-            raise ArgumentError(f"{self.label}: index = {index}, must be that of an element of {name}, {value.shape}")
+        index = self._checked_index(index, name, value.shape)
         entry = (self._eager.entries | self._in_programs.entries()).get(name) or self._accumulators.first(value)
-        dense = seen.dense() if isinstance(seen, SparseRows) else seen
-        rate = self._learning_rate.current() * chosen.learning_rate
-        wide = value if entry.master is None else entry.master
         t = entry.updates + 1
+        if self.lazy and isinstance(seen, SparseRows) and index[0] not in seen.rows:
+            where = f"step {t}, element {list(index)} of {name}"
+            return f"{self.label}, {where}: its row has no gradient, so it keeps its value and its state"
+        dense = seen.dense() if isinstance(seen, SparseRows) else seen
+        rate = self._learning_rate.upcoming() * chosen.learning_rate
+        wide = value if entry.master is None else entry.master
         return explained(self.rule_for(chosen), name, wide, dense.astype(wide.dtype), entry.state, rate, t, index)
+
+    def _checked_index(self, index: Any, name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The position of an element of a parameter as a tuple of integers; None stands for the first element."""
+        numbers = np.ravel((0,) * len(shape) if index is None else index)
+        whole = numbers.dtype.kind in "iu" or not numbers.size
+        if not whole or len(numbers) != len(shape) or not np.all((numbers >= 0) & (numbers < shape)):
+            raise ArgumentError(f"{self.label}: index = {index!r}, must be that of an element of {name}, {shape}")
+        return tuple(map(int, numbers))
 
     # What subclasses change.
 

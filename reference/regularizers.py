@@ -51,7 +51,8 @@ class WeightDecayRegularizer(ABC):
             grad: its gradient.
         """
         dense = grad.dense() if isinstance(grad, SparseRows) else grad
-        return np.asarray(working(dense) + self.term(working(param)))
+        with np.errstate(all="ignore"):
+            return np.asarray(working(dense) + self.term(working(param)))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.coefficient})"

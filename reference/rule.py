@@ -86,6 +86,7 @@ class Rule(Declared):
         special_case: the hyperparameters with which it is another rule, if there are such.
         at_rest: the hyperparameters with which a parameter whose gradient has always been zero keeps its bits; None
             where there are none.
+        decay_powers: the decays whose powers a saved state has beside the slots, as fluid saves them.
     """
 
     slots: ClassVar[tuple[str, ...]] = ()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from optimetry.reference.domains import whole
 from optimetry.reference.errors import ArgumentError
 from optimetry.reference.rule import Array
 
@@ -20,6 +21,7 @@ class SparseRows:
 
     Raises:
         ArgumentError: the shapes do not fit, or a row number is no integer or outside [0, height).
+        HyperparameterError: the height is no whole number.
     """
 
     def __init__(self, rows: Any, values: Array, height: int) -> None:
@@ -28,7 +30,7 @@ class SparseRows:
             raise ArgumentError(f"sparse rows: row numbers {numbers.tolist()}, must be integers")
         self.rows = numbers.astype(np.int64)
         self.values = np.asarray(values)
-        self.height = height
+        self.height = height = whole("sparse rows", "height", height, "[0, inf)")
         if self.rows.ndim != 1 or self.values.shape[:1] != self.rows.shape:
             raise ArgumentError(f"sparse rows: {self.rows.shape} row numbers for values of shape {self.values.shape}")
         if np.any((self.rows < 0) | (self.rows >= height)):
@@ -53,7 +55,8 @@ class SparseRows:
         """The same gradient with every row once, in ascending order."""
         rows, place = np.unique(self.rows, return_inverse=True)
         values = np.zeros((len(rows), *self.values.shape[1:]), self.dtype)
-        np.add.at(values, place, self.values)
+        with np.errstate(all="ignore"):
+            np.add.at(values, place, self.values)
         return SparseRows(rows, values, self.height)
 
     def dense(self) -> Array:

@@ -33,7 +33,11 @@ def check_state(owner: str, state_dict: Any, wanted: Mapping[str, Any]) -> None:
     if foreign:
         raise StateError(f"{owner}: the state dict has {foreign[0]!r}, which is not ours{_and_more(foreign)}")
     for key, value in wanted.items():
-        have, want = np.asarray(state_dict[key]), np.asarray(value)
+        want = np.asarray(value)
+        try:
+            have = np.asarray(state_dict[key])
+        except (ValueError, TypeError) as error:
+            raise StateError(f"{owner}: {key!r} in the state dict cannot be made an array: {error}") from None
         if (have.shape, have.dtype) != (want.shape, want.dtype):
             raise StateError(
                 f"{owner}: {key!r} in the state dict has shape {have.shape} and dtype {have.dtype}, "

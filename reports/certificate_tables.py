@@ -9,6 +9,7 @@ from tabulate import tabulate
 
 from optimetry.reports.certificate import Certificate, Place
 from optimetry.reports.csv_text import csv_of
+from optimetry.reports.markdown import plain_in_cell
 from optimetry.reports.numbers import NONE
 from optimetry.reports.results import Results
 
@@ -44,7 +45,7 @@ def terminal(certificates: Sequence[Certificate], width: int) -> str:
 
 def table(certificates: Sequence[Certificate]) -> str:
     """Write the table in Markdown."""
-    return _table(rows(certificates), COLUMNS, "pipe")
+    return _table([list(map(plain_in_cell, row)) for row in rows(certificates)], COLUMNS, "pipe")
 
 
 def _table(cells: Sequence[Sequence[str]], names: Sequence[str], form: str) -> str:
@@ -64,7 +65,7 @@ def rows(certificates: Iterable[Certificate], at: str = " at ", of: str = " ") -
         [
             *each.about,
             compared(each, of),
-            f"{each.judged / max(each.pairs, 1):.1%}",
+            _percent(each.judged, max(each.pairs, 1), 1),
             f"{each.flushed:,}",
             f"error: {each.reason}" if each.reason else f"{each.failures:,}",
             _cell(each.share, at, ".3g"),
@@ -78,7 +79,12 @@ def compared(certificate: Certificate, of: str = " ") -> str:
     """Say how many pairs were compared, and which share of all that is: ``all 4,294,967,296``."""
     if certificate.pairs == certificate.space:
         return f"all {certificate.pairs:,}"
-    return f"{certificate.pairs:,}{of}({certificate.pairs / certificate.space:.2%} of all)"
+    return f"{certificate.pairs:,}{of}({_percent(certificate.pairs, certificate.space, 2)} of all)"
+
+
+def _percent(part: int, whole: int, digits: int) -> str:
+    """Write a part in percent, rounded to all only where it is all."""
+    return f"{part / whole if part == whole else min(part / whole, 1 - 0.1 ** (digits + 2)):.{digits}%}"
 
 
 def _cell(place: Place | None, at: str, digits: str) -> str:

@@ -58,8 +58,13 @@ def _replace(kept: list[Any], new: Sequence[Any]) -> None:
     kept[:] = [*(each for each in kept if each.about not in about), *new]
 
 
-def write(path: Path, results: Results) -> None:
+def write(path: Path, results: Results, *, unfinished: bool = False) -> None:
     """Write a results file at once: a reader sees the old one or the new one.
+
+    Args:
+        path: the file.
+        results: what it is to hold.
+        unfinished: whether a run goes on behind it, so that it has no footer yet.
 
     Raises:
         OSError: it cannot be written.
@@ -69,6 +74,8 @@ def write(path: Path, results: Results) -> None:
     with Writer(new, results.header) as writer:
         for record in entries(results):
             writer.write(record)
+    if unfinished:
+        cut(new, results)
     new.replace(path)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tabulate import tabulate
 
 from optimetry.reports.arithmetic import described
+from optimetry.reports.markdown import in_cell
 from optimetry.reports.numbers import NONE, SLACK, number, share_text
 from optimetry.reports.results import Outcome, Results, Verdict
 from optimetry.reports.tables import about
@@ -125,7 +126,7 @@ def _cell(verdicts: Iterable[Verdict]) -> str:
 
 
 def _line(statement: Statement) -> str:
-    computed = f"`{statement.name}`" if statement.name else WORDS[statement.outcome]
+    computed = f"`{in_cell(statement.name)}`" if statement.name else WORDS[statement.outcome]
     share, ulp = statement.share, statement.ulp
     figures = "" if share is None or ulp is None else f" ({share_text(share)}; {number(ulp)} ULP)"
     where = f"{statement.where}: " if statement.where else ""

@@ -250,7 +250,7 @@ def read(path: Path | str, *, unfinished: bool = False) -> Results:
         ResultsError: with the path, the line where there is one, and what is wrong with it.
     """
     lines = _lines(path := Path(path))
-    if unfinished and not lines[-1].endswith("\n"):
+    if unfinished and len(lines) > 1 and not lines[-1].endswith("\n"):
         lines.pop()
     header_fields = _header(path, lines[0])
     results = Results(Header(**{**header_fields, "schema": SCHEMA_VERSION}))
@@ -285,7 +285,7 @@ def read(path: Path | str, *, unfinished: bool = False) -> Results:
 
 def _lines(path: Path) -> list[str]:
     try:
-        lines = path.read_bytes().decode().splitlines(keepends=True)
+        lines = [each.decode() for each in path.read_bytes().splitlines(keepends=True)]  # at no other separators
     except UnicodeDecodeError:
         raise ResultsError(f"{path}: not a results file of optimetry: not text in UTF-8") from None
     except OSError as error:

@@ -61,7 +61,7 @@ def sentence(target: str, verdicts: Sequence[Verdict], wrappers: Container[str])
 
 
 def next_step(verdicts: Sequence[Verdict]) -> str | None:
-    """Return the rule to look at first, None where all is well: what is unexplained comes before what has a name."""
+    """Return the rule to look at first: what is unexplained comes before what has a name; None where none differs."""
     for outcome in ("diverges", "dialect", "imprecise"):
         for verdict in verdicts:
             if verdict.verdict == outcome:

@@ -45,6 +45,12 @@ class Speed:
     threads: float | None = None
 
     @property
+    def book(self) -> str:
+        """Whose document the rule is of: the word before a point in its name, else fluid."""
+        book, point, _ = self.rule.partition(".")
+        return book if point else "fluid"
+
+    @property
     def about(self) -> tuple[str, str, int, int]:
         """What was run: contenders are compared within one such run alone."""
         return self.rule, self.dtype, self.tensors, self.elements

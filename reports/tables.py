@@ -12,6 +12,7 @@ from itertools import groupby
 from tabulate import tabulate
 
 from optimetry.reports.csv_text import csv_of
+from optimetry.reports.markdown import plain_in_cell
 from optimetry.reports.numbers import NONE, number, percent, share_text
 from optimetry.reports.results import OUTCOMES, Header, Results, Verdict, line
 
@@ -124,7 +125,7 @@ def markdown(results: Iterable[Results]) -> str:
 
 def _section(results: Results) -> str:
     header = results.header
-    rows = [[cell.replace("|", "\\|") for cell in _row(verdict)] for verdict in results.verdicts]
+    rows = [list(map(plain_in_cell, _row(verdict))) for verdict in results.verdicts]
     table = tabulate(rows, COLUMNS, "pipe", colalign=_ALIGNMENT, disable_numparse=True)
     return f"## {header.name}\n\n{about(header)}\n\n{table}\n\n{summary(results.verdicts)}\n"
 

@@ -24,7 +24,8 @@ class Tree:
 
     def __init__(self, root: Path, files: Mapping[str, str]) -> None:
         self.root = root
-        unread = shutil.ignore_patterns("*.nb[ci]", "published")  # what is compiled stays valid in a copy
+        # What is compiled stays valid in a copy; what other processes are writing is renamed before it can be copied.
+        unread = shutil.ignore_patterns("*.nb[ci]*", "*.pyc.*", "published")
         (root / "import" / "optimetry").mkdir(parents=True)
         for package, folder in PYPROJECT["tool"]["setuptools"]["package-dir"].items():
             if not (root / folder).exists():  # a package may lie in another's folder

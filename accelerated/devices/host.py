@@ -37,8 +37,9 @@ class Host:
         return np.array(array)
 
     def assign(self, target: Array, values: Array) -> None:
-        """Assign as NumPy does."""
-        target[...] = values
+        """Assign as NumPy does, without a warning where a number is too large for the target."""
+        with np.errstate(all="ignore"):
+            target[...] = values
 
 
 HOST = Host()

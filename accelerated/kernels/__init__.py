@@ -12,11 +12,18 @@ from typing import Any
 
 from optimetry.accelerated.kernels.kernel import Kernel
 from optimetry.reference.books import BOOKS
+from optimetry.reference.errors import UsageError
 from optimetry.reference.rule import Rule
 
 
 def kernel_of(rule: Rule) -> Kernel:
-    """Return the kernel of a rule: ``kernel(rule)`` of the file that has the rule's name."""
+    """Return the kernel of a rule: ``kernel(rule)`` of the file that has the rule's name.
+
+    Raises:
+        UsageError: there is no such file.
+    """
+    if _file_of(rule.name) is None:
+        raise UsageError(f"{rule.name}: has no accelerated kernel, must be one of {', '.join(offered())}")
     module: Any = import_module(f"{__name__}.{rule.name}")
     made: Kernel = module.kernel(rule)
     return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -82,14 +82,19 @@ def _fewer_tensors(case: Case) -> Iterator[Case]:
 
 
 def _fewer_elements(case: Case) -> Iterator[Case]:
+    """Leave out a part of the tensors of one shape together, which may fail for being alike, then of each alone."""
+    alike: dict[tuple[int, ...], list[int]] = {}
     for i, param in enumerate(case.parameters):
+        alike.setdefault(param.shape, []).append(i)
+    for chosen in [*(group for group in alike.values() if len(group) > 1), *([i] for i in range(len(case.parameters)))]:
+        param = case.parameters[chosen[0]]
         size = param.size
         if param.shape != (size,):
-            yield _elements(case, i, slice(None))
+            yield _elements(case, chosen, slice(None))
         if size > 1:
-            yield from (_elements(case, i, part) for part in (slice(size // 2), slice(size // 2, None)))
+            yield from (_elements(case, chosen, part) for part in (slice(size // 2), slice(size // 2, None)))
             quarter = max(size // 4, 1)
-            yield from (_elements(case, i, np.r_[0:k, k + quarter : size]) for k in range(0, size, quarter))
+            yield from (_elements(case, chosen, np.r_[0:k, k + quarter : size]) for k in range(0, size, quarter))
 
 
 def _fewer_rows(case: Case) -> Iterator[Case]:
@@ -99,18 +104,18 @@ def _fewer_rows(case: Case) -> Iterator[Case]:
             halves = [np.arange(length // 2), np.arange(length // 2, length)]
             others = [np.delete(np.arange(length), k) for k in range(length)] if length > 2 else []
             for kept in [*halves, *others] if length > 1 else ():
-                yield _changed(case, i, lambda array, axis=axis, kept=kept: np.take(array, kept, axis))  # type: ignore[misc]
+                yield _changed(case, [i], lambda array, axis=axis, kept=kept: np.take(array, kept, axis))  # type: ignore[misc]
 
 
-def _elements(case: Case, tensor: int, kept: slice | Array) -> Case:
-    return _changed(case, tensor, lambda array: array.reshape(-1)[kept])
+def _elements(case: Case, tensors: Collection[int], kept: slice | Array) -> Case:
+    return _changed(case, tensors, lambda array: array.reshape(-1)[kept])
 
 
-def _changed(case: Case, tensor: int, change: Callable[[Array], Array]) -> Case:
-    """Change one parameter and its gradients alike."""
+def _changed(case: Case, tensors: Collection[int], change: Callable[[Array], Array]) -> Case:
+    """Change some parameters and their gradients alike."""
 
     def cut(i: int, array: Array | None) -> Array | None:
-        return array if array is None or i != tensor else change(array)
+        return array if array is None or i not in tensors else change(array)
 
     return case.replace(
         parameters=tuple(x for i, param in enumerate(case.parameters) if (x := cut(i, param)) is not None),

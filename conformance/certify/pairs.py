@@ -38,6 +38,9 @@ LAYOUTS: dict[tuple[int, Step], tuple[int, int, int]] = {
 }
 """By the bits of a number and the step: the parameters and gradients of a block, and how many blocks there are."""
 
+MOST = max(blocks for *_, blocks in LAYOUTS.values())
+"""The most blocks of a layout."""
+
 
 @dataclass(frozen=True)
 class Block:

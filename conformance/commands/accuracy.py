@@ -28,11 +28,12 @@ from optimetry.conformance.commands.arguments import (
 from optimetry.conformance.commands.held import held
 from optimetry.conformance.commands.launching import add_own, judged_as, own_of
 from optimetry.conformance.commands.results_folder import checked_folder, write_tables, writing
-from optimetry.conformance.commands.terminal import terminal_width
+from optimetry.conformance.commands.terminal import NONE_OFFERED, filled, terminal_width
 from optimetry.conformance.harness.python_harness import engine_name, engines_of
 from optimetry.conformance.judging.accuracy import STEPS, accuracy
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
+from optimetry.conformance.targets.own import OwnTarget
 from optimetry.conformance.targets.own_loading import load
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
@@ -53,8 +54,8 @@ examples:
 
 A slow target takes --steps 1000.
 
-exit status: 0 every run was measured; 1 a run failed, or no rule is offered; 2 wrong usage, or a target or file that
-cannot be loaded or written."""
+exit status: 0 every run was measured; 1 a run failed; 2 wrong usage, a target or file that cannot be loaded or written,
+or no rule is offered."""
 
 
 BETWEEN = 20.0
@@ -123,19 +124,21 @@ def _measure(
             with writing(folder):
                 add(kept, Results(header, accuracy=measured))
             due = time.monotonic() + BETWEEN
+    if isinstance(target, OwnTarget):
+        print(f"{filled(target.note)}\n")
     print(f"{target.name} {target.version}, {steps:,} steps at the documented defaults.\n")
     if measured:
         print(f"{accuracy_tables.terminal(measured, terminal_width())}\n")
         print(textwrap.fill(accuracy_tables.LEGEND.replace("*", ""), terminal_width()))
     else:
-        print("none of the rules asked for is offered" if not failed else "nothing could be measured")
+        print(NONE_OFFERED if not failed else "nothing could be measured")
     print(*(f"\nfailed: {text}" for text in failed), sep="", end="\n" if failed else "")
     if folder is not None and kept is not None and measured:
         with writing(folder):
             add(kept, Results(header, accuracy=measured))
         write_tables(folder, [read(kept)])
         print(f"\nwritten: {kept}, accuracy.md, accuracy.csv")
-    return 1 if failed or not measured else 0
+    return 1 if failed else 0 if measured else 2
 
 
 class MeasuredRun(NamedTuple):

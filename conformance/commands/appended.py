@@ -81,6 +81,8 @@ class Appended(ABC):
                     fields = json.loads(text)
                     if number > 1:
                         self._read(fields)
+                    elif not isinstance(fields, dict):
+                        raise TypeError("the settings of a run are an object")
                 except (ValueError, KeyError, TypeError):
                     raise ResultsError(f"{path}, line {number}: not a line of {self.of}") from None
                 if number == 1 and fields != run:

@@ -22,9 +22,11 @@ from optimetry.conformance.commands.arguments import (
 from optimetry.conformance.commands.held import held
 from optimetry.conformance.commands.launching import OWN, add_own, judged_as, own_of
 from optimetry.conformance.commands.results_folder import checked_folder, writing
+from optimetry.conformance.commands.terminal import NONE_OFFERED, filled
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.targets.accelerated.timing import HOST_ENGINES, Timed, has_kernel, timed
+from optimetry.conformance.targets.own import OwnTarget
 from optimetry.conformance.targets.own_loading import Own
 from optimetry.reference.errors import UsageError
 from optimetry.reports.header import header_of
@@ -43,8 +45,8 @@ examples:
 touch is a kernel that reads and writes the same memory as ours, with one addition in place of the formula: what memory
 allows. Contenders take turns; figures are medians. Other work on the machine changes them: compare those of one run.
 
-exit status: 0 there are figures; 1 no rule is offered; 2 wrong usage, or a target or file that cannot be loaded or
-written."""
+exit status: 0 there are figures; 2 wrong usage, a target or file that cannot be loaded or written, or no rule is
+offered."""
 
 COLUMNS = (
     "optimizer",
@@ -108,6 +110,9 @@ def bench_command(options: argparse.Namespace) -> int:
         rows: list[Speed] = []
         for rule, dtype, size in tqdm(jobs, unit="row", leave=False, disable=None):
             rows += timed(targets, rule, dtype, tensors, size, limit)
+        for each in targets:
+            if isinstance(each.target, OwnTarget):
+                print(f"{filled(each.target.note)}\n")
         for target in targets:
             how = (
                 "steps on arrays of its own"
@@ -115,12 +120,12 @@ def bench_command(options: argparse.Namespace) -> int:
                 else "takes and returns arrays, which is part of its time"
             )
             print(f"{target.name} {how}.")
-        print(f"\n{table(rows)}" if rows else "\nnone of the rules asked for is offered")
+        print(f"\n{table(rows)}" if rows else f"\n{NONE_OFFERED}")
         if folder is not None:
             with writing(folder):
                 add(folder / "results.jsonl", Results(header, speed=rows))
             print(f"\nwritten: {folder / 'results.jsonl'}")
-    return 0 if rows else 1
+    return 0 if rows else 2
 
 
 def _owned(options: argparse.Namespace) -> list[Own | None]:

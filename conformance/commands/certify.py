@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from optimetry.conformance.cases.effort import EFFORTS
-from optimetry.conformance.certify.pairs import DTYPES
+from optimetry.conformance.certify.pairs import DTYPES, MOST
 from optimetry.conformance.commands.arguments import (
     ELEMENTWISE,
     add_book,
@@ -35,6 +35,7 @@ from optimetry.conformance.commands.terminal import counted
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
+from optimetry.reference.errors import UsageError
 from optimetry.reports.certificate import Certificate
 from optimetry.reports.header import header_of
 from optimetry.reports.keeping import add, check_fits
@@ -48,8 +49,8 @@ examples:
 
 With --out, the same command again goes on where a run was interrupted or killed.
 
-exit status: 0 every pair of which something can be said is within the slack; 1 some is not, or nothing is offered;
-2 wrong usage, or a target or file that cannot be loaded."""
+exit status: 0 every pair of which something can be said is within the slack; 1 some is not; 2
+wrong usage, a target or file that cannot be loaded, or nothing is offered."""
 
 
 def add_certify(commands: Any) -> None:
@@ -88,6 +89,8 @@ def certify_command(options: argparse.Namespace) -> int:
     )
     dtypes = chosen("dtype", options.dtype or [DTYPES[0]], DTYPES, elsewhere=FORMATS)
     blocks = None if options.blocks is None else whole("--blocks", options.blocks, 1)
+    if blocks is not None and blocks > MOST:
+        raise UsageError(f"--blocks = {blocks}, must be at most {MOST}, which is all; leave it out for all")
     seed, count = seed_of(options.seed), whole("-n", options.n, 1)
     task = Task(launch, EFFORTS["quick"], seed, seconds("--time-limit", options.time_limit))
     checked_folder(options.out)
@@ -118,4 +121,4 @@ def certify_command(options: argparse.Namespace) -> int:
     print(f"\n{compared:,} pairs compared in {time.monotonic() - began:,.0f} s by {counted(count, 'worker')}")
     if options.out is not None and certificates:
         print(f"written: {file_of(options.out)}, certificates.md, certificates.csv")
-    return 0 if certificates and all(each.holds for each in certificates) else 1
+    return 2 if not certificates else 0 if all(each.holds for each in certificates) else 1

@@ -53,7 +53,8 @@ examples:
   optimetry check mypackage.adapter:Target --book torch --optimizer adamw     is it torch's AdamW?
 
 exit status: 0 all that is offered conforms or was expected; 1 some is not, or a line of LEDGER no longer holds; 2 wrong
-usage, or a target or file that cannot be loaded or written; 130 after Ctrl-C."""
+usage, a target or file that cannot be loaded or written, or nothing is offered and there is no LEDGER; 130 after
+Ctrl-C."""
 
 
 def add_check(commands: Any) -> None:

@@ -83,10 +83,10 @@ def junit(results: Results, balance: Balance) -> str:
     What is unexpected is a failure, what is not offered is skipped; an expected verdict passes, and says which it is.
     """
     unexpected = {id(verdict) for verdict in balance.unexpected}
-    suite = ET.Element("testsuite", name=f"optimetry {results.header.name}")
+    suite = ET.Element("testsuite", name=_xml(f"optimetry {results.header.name}"))
     for verdict in results.verdicts:
-        case = ET.SubElement(suite, "testcase", classname=f"{results.header.target}.{verdict.optimizer}")
-        case.set("name", f"{verdict.dtype} {verdict.engine}")
+        case = ET.SubElement(suite, "testcase", classname=_xml(f"{results.header.target}.{verdict.optimizer}"))
+        case.set("name", _xml(f"{verdict.dtype} {verdict.engine}"))
         outcome = outcome_of(verdict)
         if verdict.verdict == UNSUPPORTED:
             ET.SubElement(case, "skipped", message=_xml(verdict.reason))
@@ -96,7 +96,7 @@ def junit(results: Results, balance: Balance) -> str:
         elif verdict.verdict != "conforms":
             ET.SubElement(case, "system-out").text = _xml(f"expected: {outcome}")
     for text in balance.stale:
-        case = ET.SubElement(suite, "testcase", classname=f"{results.header.target}.ledger", name=_xml(text))
+        case = ET.SubElement(suite, "testcase", classname=_xml(f"{results.header.target}.ledger"), name=_xml(text))
         ET.SubElement(case, "failure", type="stale", message=_xml(text))
     for kind, tag in (("failures", "failure"), ("skipped", "skipped")):
         suite.set(kind, str(len(suite.findall(f"testcase/{tag}"))))

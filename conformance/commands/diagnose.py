@@ -40,8 +40,8 @@ examples:
   optimetry diagnose torch --optimizer adam
   optimetry diagnose mypackage.adapter:Target --optimizer lamb --dtype float64
 
-exit status: 0 it conforms, as far as it is offered; 1 it does not; 2 wrong usage, or the target cannot be loaded;
-130 after Ctrl-C, which ends a search and reports what it has found."""
+exit status: 0 it conforms, as far as it is offered; 1 it does not; 2 wrong usage, the target cannot be loaded, or
+nothing is offered; 130 after Ctrl-C, which ends a search and reports what it has found."""
 
 DEFAULT_EFFORT = "quick"
 
@@ -93,8 +93,10 @@ def diagnose_command(options: argparse.Namespace) -> int:
     if interrupted():
         print("optimetry: interrupted", file=sys.stderr)
         return 130
-    verdicts = [each.verdict.verdict for each in diagnoses]
-    return 0 if set(verdicts) <= {"conforms", "unsupported"} else 1
+    verdicts = {each.verdict.verdict for each in diagnoses}
+    if verdicts <= {"unsupported"}:
+        return 2
+    return 0 if verdicts <= {"conforms", "unsupported"} else 1
 
 
 PROCESSES = 2

@@ -11,6 +11,7 @@ from tabulate import tabulate
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.commands.found_text import found_text
+from optimetry.conformance.commands.ledger import outcome_of
 from optimetry.conformance.commands.terminal import counted, digits_of, rows_of, wrapped
 from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.conformance.judging.divergence import PARAMETER, Divergence
@@ -44,13 +45,17 @@ def _section(group: list[Diagnosis], seed: int, width: int) -> Iterator[str]:
     if group[0].verdict.untried:
         yield from wrapped(f"not tried: {', '.join(group[0].verdict.untried)}", width)
     first = max(group, key=lambda each: each.verdict.share or 0.0)
-    if first.verdict.verdict in ("unsupported", "error"):
-        yield from wrapped(first.verdict.reason, width)
+    verdict = first.verdict
+    if verdict.verdict in ("unsupported", "error"):
+        yield from wrapped(verdict.reason, width)
         return
     yield from _explained(group, seed, width) if first.explanation else _unexplained(first, width)
     if first.worked:
         yield from ("", *worked_text(first.worked, width))
     yield from _ranking(first)
+    if verdict.verdict != "conforms" and not first.found:  # which has lines of its own
+        yield from ("", "  for the file of `optimetry check --expect`:")
+        yield from (f"    {verdict.optimizer} {dtype} {outcome_of(verdict)} WHY" for dtype in _dtypes(group))
 
 
 def _where(group: list[Diagnosis]) -> str:
@@ -66,8 +71,11 @@ def _where(group: list[Diagnosis]) -> str:
 
 def _finding(diagnosis: Diagnosis) -> str:
     verdict, explanation = diagnosis.verdict, diagnosis.explanation
+    law = f", but breaks a law, {verdict.law}" if verdict.law else ""
     if verdict.computes.parts:
-        return f"DIVERGES, {verdict.computes}"
+        return f"DIVERGES, {verdict.computes}{law}"
+    if law and verdict.share is not None and verdict.share <= SLACK:
+        return f"DIVERGES, the documented rule{law}"
     if explanation is None:
         if diagnosis.found:
             return "ANOTHER RULE, which is declared nowhere: found by search"

@@ -22,6 +22,7 @@ from optimetry.conformance.harness.program import ProtocolProgram
 from optimetry.conformance.harness.python_harness import engine_name, engines_not_run, engines_of
 from optimetry.conformance.judging.diagnose import Diagnosis, diagnose
 from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.oracle.expected import forget
 from optimetry.conformance.targets.loading import hold_name, load_target
 from optimetry.conformance.targets.own_loading import load
 from optimetry.conformance.targets.program import ProgramTarget
@@ -229,4 +230,7 @@ def _done(job: AnyJob, task: Task, engines: Sequence[Target], guard: Guard) -> l
     chosen = engines if job.engines is None else [engines[i] for i in job.engines]
     find: Callable[..., list[Any]] = diagnose if task.diagnoses else judge
     asked = {"effort": task.effort, "seed": task.seed, "guard": guard, "search": task.search}
-    return [finding for dtype in job.dtypes for finding in find(chosen, job.optimizer, dtype, **asked)]
+    try:
+        return [finding for dtype in job.dtypes for finding in find(chosen, job.optimizer, dtype, **asked)]
+    finally:
+        forget()  # a process does many jobs

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import not_among
 from optimetry.reference.errors import LedgerError
 from optimetry.reports.results import OUTCOMES, Verdict
@@ -48,7 +49,7 @@ class LedgerEntry:
     def repeats(self, other: LedgerEntry) -> bool:
         """Whether both expect the same verdict in some dtype."""
         same = (self.optimizer, self.verdict, self.name) == (other.optimizer, other.verdict, other.name)
-        return same and (fnmatchcase(self.dtype, other.dtype) or fnmatchcase(other.dtype, self.dtype))
+        return same and any(fnmatchcase(name, self.dtype) and fnmatchcase(name, other.dtype) for name in FORMATS)
 
 
 @dataclass(frozen=True)

@@ -48,8 +48,7 @@ def begun(path: Path, header: Header, anew: Collection[tuple[str, ...]] = ()) ->
     """
     kept = measured(path, header)
     kept.certificates[:] = [each for each in kept.certificates if each.about not in anew]
-    write(path, kept)
-    cut(path, kept)  # the footer
+    write(path, kept, unfinished=True)
     return kept
 
 

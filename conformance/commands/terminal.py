@@ -35,6 +35,9 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+NONE_OFFERED = "none of the rules asked for is offered"
+
+
 def filled(text: str) -> str:
     """Break a line between words where the terminal ends; in a pipe it stays whole."""
     if not sys.stdout.isatty():

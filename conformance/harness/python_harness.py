@@ -136,6 +136,11 @@ def watching(fault: type[Exception]) -> Iterator[None]:
         raise fault(raised(error)) from error
 
 
+def what_is_no_reason(reason: Any) -> str:
+    """Return what is said of a method that returned something else than why something is not offered."""
+    return f"returned {reason!r}, must be a reason, or None where this is offered"
+
+
 def raised(error: BaseException) -> str:
     """Say in one line that an exception was raised."""
     return f"raised {type(error).__name__}: {' '.join(str(error).split())[:300]}"
@@ -496,10 +501,12 @@ class Player:
         ask = getattr(engine, "unsupported", None)
         try:
             reason = ask(optimizer, hyper, request["dtype"]) if ask else None
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise Fault(f"unsupported() {raised(error)}") from error
+        if isinstance(reason, str):
+            raise Unsupported(reason)
         if reason is not None:
-            raise Unsupported(str(reason))
+            raise Fault(f"unsupported() {what_is_no_reason(reason)}")
         return Feeding(start, kind, optimizer, hyper, parameters, request.get("fresh", ()))
 
     def _run(self, request: Mapping[str, Any]) -> Any:
@@ -626,6 +633,8 @@ def _plain(value: Any) -> Any:
         return {str(name): _plain(inner) for name, inner in value.items()}
     if isinstance(value, (set, frozenset)):
         return sorted(map(str, value))
+    if isinstance(value, np.generic):
+        return value.item()
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -727,7 +736,8 @@ def made(candidate: Any) -> Any:
         try:
             candidate = candidate()
         except (Exception, SystemExit) as error:
-            raise Fault(f"calling it without arguments {raised(error)}") from error
+            hint = "; one optimizer of yours: optimetry check FRAMEWORK:module.Class --as RULE"
+            raise Fault(f"calling it without arguments {raised(error)}{hint}") from error
     missing = [
         f"{name} ({kind})"
         for name, kind, kept in (

@@ -14,6 +14,7 @@ from typing import Any
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.harness.python_harness import default_environment
 from optimetry.conformance.judging.divergence import Divergence, first_divergence
 from optimetry.conformance.judging.effect import default_case, effect
 from optimetry.conformance.judging.examination import Examination
@@ -99,8 +100,9 @@ def diagnose(
     search: float | None = 0.0,
 ) -> list[Diagnosis]:
     """Return one diagnosis for each engine, with the verdict that `judge` gives for the same arguments."""
-    examinations = examined(engines, optimizer, dtype, effort=effort, seed=seed, guard=guard, search=search)
-    return [_diagnosis(examination) for examination in examinations]
+    with default_environment():  # as `judge` does
+        examinations = examined(engines, optimizer, dtype, effort=effort, seed=seed, guard=guard, search=search)
+        return [_diagnosis(examination) for examination in examinations]
 
 
 def _diagnosis(examination: Examination) -> Diagnosis:

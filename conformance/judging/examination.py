@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.cases.strategies import CasePlan
 from optimetry.conformance.harness.python_harness import engine_name
 from optimetry.conformance.judging import evidence, reasons
 from optimetry.conformance.judging.broken import BrokenLaws
+from optimetry.conformance.judging.finding import Finding
 from optimetry.conformance.judging.observed import Observed
-from optimetry.conformance.judging.rejection import Finding, Rejection
+from optimetry.conformance.judging.rejection import Rejection
 from optimetry.conformance.judging.scale import contradiction
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import documented_class
@@ -42,6 +44,7 @@ class Examination:
         agreement: with the documented formula, over the cases tried so far.
         tried: the number of those cases.
         declined: why the first case that was not offered was not; None where all were.
+        refused: how many cases were not offered.
         fault: how it broke the protocol, with the case.
         laws: those it breaks.
         rejected: the first case outside the slack, with the trajectory.
@@ -60,6 +63,7 @@ class Examination:
     agreement: Agreement = field(default_factory=Agreement)
     tried: int = 0
     declined: str | None = None
+    refused: int = 0
     fault: tuple[TargetFault, Case] | None = None
     laws: BrokenLaws = field(default_factory=BrokenLaws)
     rejected: tuple[Case, Array] | None = None
@@ -71,8 +75,8 @@ class Examination:
         """Whether more cases can change nothing."""
         return self.fault is not None or self.rejected is not None
 
-    def open_to(self, case: Case) -> bool:
-        """Whether a case should be tried on this engine, which offers it."""
+    def takes(self, case: Case) -> bool:
+        """Whether a case is tried on this engine: it offers the case, which can change something; note it if not."""
         if self.settled:
             return False
         try:
@@ -80,7 +84,7 @@ class Examination:
         except TargetFault as fault:
             self.fault = fault, case
             return False
-        self.declined = self.declined or reason
+        self.declined, self.refused = self.declined or reason, self.refused + (reason is not None)
         return reason is None
 
     def try_laws(self, case: Case) -> None:
@@ -131,9 +135,15 @@ class Examination:
             ulp=self.agreement.ulp if compared else None,
             vacuous=self.agreement.vacuous / max(self.agreement.elements, 1),
             cases=self.tried,
-            untried=limits.untried() if self.tried else [],
+            untried=self._untried(limits),
             **fields,
         )
+
+    def _untried(self, limits: Limits) -> list[str]:
+        """Return what was not tried; what the target declines case by case, where that is most."""
+        mostly = self.refused > self.tried and not hasattr(self.target, "recorded")
+        declined = [f"what it declines, which is most ({self.declined})"] if mostly else []
+        return [*limits.untried(), *declined] if self.tried else []
 
     def _at_scale(self, explanation: Explanation) -> dict[str, Any] | None:
         """Return the verdict's fields if a large case contradicts what explains the others; None where none does."""

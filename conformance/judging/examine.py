@@ -11,6 +11,7 @@ from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.large import large_plans
 from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.harness.python_harness import default_environment
 from optimetry.conformance.judging.examination import Examination
 from optimetry.conformance.naming.probes import probes_of
 from optimetry.conformance.oracle.batched import evaluated_ahead
@@ -20,6 +21,7 @@ from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, recorded_cases
 from optimetry.conformance.targets.session import Guard, runs_ahead, taken_ahead
+from optimetry.reference.errors import TargetFault
 from optimetry.reports.results import Verdict
 
 
@@ -35,10 +37,11 @@ def judge(
     search: float | None = 0.0,
 ) -> list[Verdict]:
     """Return one verdict for each engine; never raises, whatever an engine does. Arguments as for `examined`."""
-    examinations = examined(
-        engines, optimizer, dtype, effort=effort, seed=seed, guard=guard, before=before, search=search
-    )
-    return [examination.verdict() for examination in examinations]
+    with default_environment():  # a library may have changed how this process computes
+        examinations = examined(
+            engines, optimizer, dtype, effort=effort, seed=seed, guard=guard, before=before, search=search
+        )
+        return [examination.verdict() for examination in examinations]
 
 
 def examined(
@@ -68,7 +71,12 @@ def examined(
         UnknownOptimizerError: no such subject.
     """
     subject = subject_named(optimizer)
-    recorded = [case for engine in engines for case in recorded_cases(engine, optimizer, dtype)]
+    recorded, faults = list[Case](), dict[int, TargetFault]()
+    for place, engine in enumerate(engines):
+        try:
+            recorded += recorded_cases(engine, optimizer, dtype)
+        except TargetFault as fault:
+            faults[place] = fault
 
     def cases(limits: Limits) -> Iterator[Case]:
         drawn = drawn_cases(subject, dtype, seed=seed, count=effort.cases, limits=limits)
@@ -77,12 +85,14 @@ def examined(
     plans = list(large_plans(subject, dtype, effort.scales, seed))
     alike: dict[Limits, list[Examination]] = {}
     examinations = []
-    for engine in engines:
+    for place, engine in enumerate(engines):
         limits = limits_of(engine, optimizer)
         examination = Examination(
             engine, optimizer, dtype, partial(cases, limits), guard or Guard(), effort.law_cases, search, plans
         )
         examination.laws.engines = engines
+        if place in faults:
+            examination.fault = faults[place], next(cases(limits))
         examinations.append(examination)
         alike.setdefault(limits, []).append(examination)
     for limits, members in alike.items():
@@ -100,7 +110,7 @@ def _try_cases(examinations: Sequence[Examination], cases: Iterable[Case], law_c
 
     evaluated = evaluated_ahead(cases, asked)
     for number, case in enumerate(runs_ahead(evaluated, lambda: [x.target for x in examinations if not x.settled])):
-        trying = [examination for examination in examinations if examination.open_to(case)]
+        trying = [examination for examination in examinations if examination.takes(case)]
         if number < law_cases:
             for examination in trying:
                 examination.try_laws(case)
@@ -117,5 +127,5 @@ def _try_probes(examinations: Sequence[Examination], probes: Iterable[Case]) -> 
     """Try kept cases, rare ones and probes on engines that no other case has shown to differ."""
     for probe in probes:
         for examination in examinations:
-            if examination.open_to(probe):
+            if examination.takes(probe):
                 examination.hold_against(probe, expected(probe), drawn=False)

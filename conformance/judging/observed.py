@@ -184,7 +184,7 @@ class Observed:
 
     def offers(self, case: Case) -> bool:
         """Whether the engine offers a case."""
-        return reason_unsupported(self.target, case) is None
+        return case in self.runs or reason_unsupported(self.target, case) is None
 
     def offered(self, cases: Iterable[Case]) -> Iterator[Case]:
         """Yield those of the cases that the engine offers."""
@@ -209,7 +209,7 @@ class Observed:
         """The hyperparameters that can have one value alone."""
         return frozenset(name for name, _ in self.limits.pinned)
 
-    def standing(self, candidates: Sequence[C]) -> list[C]:
+    def not_refuted(self, candidates: Sequence[C]) -> list[C]:
         """Return the candidates that also explain the case that refuted the last ones, if there is one."""
         for case, after in self.refuting:
             candidates = [candidate for candidate in candidates if explains(after, candidate.expected(case), case.form)]
@@ -288,5 +288,5 @@ class Observed:
 
     def holding(self, explanation: Explanation) -> Identity | None:
         """Return what is known of an explanation that holds in every probe and case; None if it does not hold."""
-        identities, _ = self.surviving(self.standing([explanation]))
+        identities, _ = self.surviving(self.not_refuted([explanation]))
         return identities[0] if identities else None

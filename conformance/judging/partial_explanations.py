@@ -131,7 +131,7 @@ def _first_of(
         more = near[0].mistake.shown_by or no_more if near else no_more
         near = _beside_refuted(observed, near, more)
         for arithmetic in arithmetics(observed.optimizer, observed.dtype) if near else ():
-            standing = observed.standing([mistaken.computed_in(arithmetic) for mistaken in near])
+            standing = observed.not_refuted([mistaken.computed_in(arithmetic) for mistaken in near])
             alive, unexplained = observed.holding_on_all(standing, more, MOST)
             near = [mistaken for mistaken in near if mistaken.computed_in(arithmetic) not in observed.silent]
             alive = [pair for pair in alive if _changes(observed, pair[0], more)]
@@ -191,7 +191,7 @@ def _beside_refuted(observed: Observed, mistakes: list[Mistaken], more: More) ->
 
 def _refuted(observed: Observed, explanation: Explanation, more: More) -> bool:
     """Whether a rule fails on some case, or on ``more``, where a number in place of NaN or infinity is enough."""
-    if not observed.standing([explanation]) or not observed.holding_on_all([explanation], more)[0]:
+    if not observed.not_refuted([explanation]) or not observed.holding_on_all([explanation], more)[0]:
         return True
     for case in observed.offered(chain.from_iterable(map(more, observed.cases()))):
         after = observed.run_anew(case)

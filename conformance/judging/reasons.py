@@ -9,6 +9,7 @@ import numpy as np
 from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.judging.broken import BrokenLaws
 from optimetry.conformance.judging.nearest import Nearest
+from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Agreement
 
 LEAST_JUDGED = 1 / 3
@@ -38,6 +39,12 @@ def lawless(laws: BrokenLaws) -> str:
     first, *others = laws.ordered
     also = f"; also breaks {', '.join(each.law.name for each in others)}" if others else ""
     return f"breaks a law: {first.law.statement} ({first.law.name}: {first.contradiction}){also}"
+
+
+def but_for_laws(laws: BrokenLaws, explanation: Explanation) -> str:
+    """Return the reason of a target that breaks laws, and that an explanation which keeps them explains elsewhere."""
+    name = "" if explanation.rule.documented else f"{explanation.rule.name}: "
+    return f"{lawless(laws)}; elsewhere it computes {name}{explanation.reason or 'the documented rule'}"
 
 
 def unexplained(shown: dict[str, Any], share: float, laws: BrokenLaws, nearest: Nearest) -> tuple[str | None, str]:

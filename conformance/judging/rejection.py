@@ -7,7 +7,7 @@ rule with less precision, a mistake beside a rule, or a formula that is an edit 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging import evidence, reasons
 from optimetry.conformance.judging.broken import BrokenLaws, confirmed, contradicted_runs
+from optimetry.conformance.judging.finding import Finding
 from optimetry.conformance.judging.identify import identify, identify_combined, identify_computed_in, identify_steps
 from optimetry.conformance.judging.narrower import Narrower
 from optimetry.conformance.judging.nearest import nearest_to
@@ -28,75 +29,16 @@ from optimetry.conformance.judging.rare_runs import (
     is_rare,
     rare_contradiction,
 )
-from optimetry.conformance.judging.searching import SearchResult, searched
+from optimetry.conformance.judging.searching import searched
 from optimetry.conformance.laws import Law
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.mistakes import Mistaken
-from optimetry.conformance.naming.splits import Split
 from optimetry.conformance.numerics.agreement import Agreement, explains
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.reports.arithmetic import described
-from optimetry.reports.results import FOUND, Computes, Outcome
+from optimetry.reports.results import Computes
 
 CaseRun = tuple[Case, Array]
 """A case, and what the engine has returned in it, shape (steps, elements)."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """The verdict on a rejected engine, and what it rests on.
-
-    Attributes:
-        observed: the engine.
-        agreement: with the documented formula, over the cases tried so far.
-        tried: the number of those cases.
-        verdict, law, computes, dialect, reason, counterexample: as for `Verdict`.
-        explanation: what explains every case; None where nothing does.
-        partial: what explains every case in parts; None where nothing does.
-        search_result: the search that found the formula; None where the formula is known, or there is none.
-    """
-
-    observed: Observed
-    agreement: Agreement
-    tried: int
-    verdict: Outcome = "diverges"
-    law: str | None = None
-    computes: Computes = field(default_factory=Computes)
-    dialect: str | None = None
-    reason: str = ""
-    counterexample: dict[str, Any] | None = None
-    explanation: Explanation | None = None
-    partial: Mistaken | Split | None = None
-    search_result: SearchResult | None = None
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """The verdict's fields."""
-        names = ("verdict", "law", "computes", "dialect", "reason", "counterexample")
-        return {name: getattr(self, name) for name in names}
-
-    def in_parts(self, explained: tuple[Mistaken | Split, Identity]) -> Finding:
-        """Return this with what explains every case in parts, such as a mistake that breaks a universal law."""
-        partial, identity = explained
-        finding = replace(self, computes=Computes(parts=partial.parts), reason=partial.reason, partial=partial)
-        if identity.tried <= self.tried:
-            return finding
-        return replace(finding, agreement=identity.from_document, tried=identity.tried)
-
-    def searched(self, result: SearchResult) -> Finding:
-        """Return this with the formula that a search has found."""
-        formula, identity = result.formulas[0], result.identity
-        return replace(
-            self,
-            agreement=identity.from_document,
-            tried=identity.tried,
-            verdict="dialect",
-            computes=Computes(None, formula.name, True, formula.arithmetic.record()),
-            dialect=FOUND,
-            reason=formula.reason + result.equally + result.budget.ending,
-            explanation=formula.explanation,
-            search_result=result,
-        )
 
 
 @dataclass
@@ -189,6 +131,8 @@ class Rejection:
         if identity.several and not telling:
             reason = f"explained equally by {' and '.join(identity.several)}: no case tells them apart"
         finding = Finding(self.observed, self.agreement, self.tried, law=telling, reason=reason, counterexample=shown)
+        if identity.explanation is not None and laws.broken:
+            finding = finding.but_for(laws, identity, identity.explanation)
         if identity.several:
             return finding
         return Unexplained(self.observed, laws, rejected, self.steady, self.search, finding).explained()

@@ -27,7 +27,15 @@ from optimetry.conformance.laws.resumed import resumed_trajectory
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.runs import mistakes_of_runs
-from optimetry.conformance.numerics.agreement import SLACK, Agreement, Expected, compare, explained, shares_of
+from optimetry.conformance.numerics.agreement import (
+    SLACK,
+    Agreement,
+    Expected,
+    compare,
+    explained,
+    first_beyond,
+    shares_of,
+)
 from optimetry.conformance.numerics.arrays import Array, flat, same_bits
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.oracle.sampled import Sample, part_of, sampled
@@ -71,7 +79,7 @@ def contradiction(
         try:
             failure = trial.failing(plan)
             if failure is not None:
-                least = smallest(plan, lambda smaller: trial.failing(smaller) is not None, _defaults(plan))
+                least = smallest(plan, trial.fails, _defaults(plan))
                 return trial.shown(least, failure if least == plan else trial.failing(least))
         except TargetFault as fault:
             where = largeness(plan) or f"a run of {plan.steps} steps"
@@ -134,6 +142,13 @@ class _Trial:
                 return self._held(case, again, resumed=True)
         return failing
 
+    def fails(self, plan: CasePlan) -> bool:
+        """Whether the explanation fails on a plan; one that cannot be run at all shows something else."""
+        try:
+            return self.failing(plan) is not None
+        except TargetFault:
+            return False
+
     def _held(self, case: Case, after: Array, *, resumed: bool = False) -> _Failing | None:
         """Compare a run with the explanation."""
         part = sampled(case, after, self.explanation.computed(case.hyper))
@@ -149,7 +164,10 @@ class _Trial:
         if small and not agreement.conforms:
             reason = f"no known rule explains it: up to {agreement.share:.3g} times what rounding can"
             short = failure.case.upto(LONGEST)
-            shown = evidence.of_difference(self.target, short, trajectory(self.target, short, self.guard), self.guard)
+            again = trajectory(self.target, short, self.guard)
+            if first_beyond(again, expected(short)) is None:
+                raise TargetFault("gives another result in every run")
+            shown = evidence.of_difference(self.target, short, again, self.guard)
         else:
             reason = self._reason(plan, failure)
             shown = {"plan": to_json(plan), **self._evidence(plan, failure)}

@@ -37,7 +37,7 @@ SIDES = 3
 
 
 @lru_cache(maxsize=32)
-def evidence(subject: Subject, dtype: str) -> tuple[Case, ...]:
+def short_cases(subject: Subject, dtype: str) -> tuple[Case, ...]:
     """Return the cases that splits are judged on: short, and with one small tensor unless tensors depend on another."""
     short = [case for case in drawn_cases(subject, dtype, seed=0, count=DRAWN) if len(case.grads) <= LONGEST]
     if subject.joint:
@@ -64,7 +64,7 @@ class Splitting:
 
     def evidence(self) -> list[Case]:
         """Return the cases of the evidence that the engine offers."""
-        return list(self.observed.offered(evidence(subject_named(self.observed.optimizer), self.observed.dtype)))
+        return list(self.observed.offered(short_cases(subject_named(self.observed.optimizer), self.observed.dtype)))
 
     def splits(self, arithmetic: Arithmetic, chosen: Sequence[Property]) -> Iterator[Split]:
         """Yield the splits by one of these properties that the evidence supports, each shown by switching it."""
@@ -142,7 +142,7 @@ class Splitting:
         return min(refuted.values()) >= TELLING
 
     def _switched(self, by: Property, cases: list[Case]) -> Iterator[Case]:
-        return self.observed.offered(filter(None, (_switched(by, case) for case in cases)))
+        return self.observed.offered(filter(None, (_case_switched(by, case) for case in cases)))
 
     def _explains(self, side: Side, case: Case) -> bool:
         """Whether a side explains a case; a run that breaks the protocol is not explained."""
@@ -155,5 +155,5 @@ class Splitting:
 
 
 @lru_cache(maxsize=4096)
-def _switched(by: Property, case: Case) -> Case | None:
+def _case_switched(by: Property, case: Case) -> Case | None:
     return by.switched(case)

@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from optimetry.conformance.laws.law import Applies, Difference, Trial, behind, is_rule, law
+from optimetry.conformance.laws.law import Applies, Difference, Trial, behind, first_difference, is_rule, law
 from optimetry.conformance.laws.readings import kind_of, kinds_of
 from optimetry.conformance.laws.universal import reshaping
 from optimetry.conformance.laws.variations import big_poisonings, gapped, poisonings
@@ -108,6 +108,28 @@ def rest(trial: Trial) -> str | None:
         return None
     text = f"element {int(np.argmax(moved.any(axis=0)))} moved with no gradient"
     return Difference.of(text, after, np.broadcast_to(before, after.shape), 0.0)
+
+
+@law(
+    "a subnormal parameter whose gradient is always zero rests, or is flushed to zero",
+    universal=False,
+    applies=declares("at_rest"),
+    any_arithmetic=True,
+)
+def subnormal_rest(trial: Trial) -> str | None:
+    """The bound of a formula whose subnormals may be flushed holds every subnormal number, right or wrong."""
+    form = trial.case.form
+
+    def subnormal(param: Array) -> Array:
+        eighths = np.resize([1, -2, 3, -5, 7], param.shape)
+        return (eighths * (float(form.smallest_normal) / 8)).astype(param.dtype)
+
+    case = trial.case.mapped(param=subnormal, grad=np.zeros_like)
+    resting = trial.on(case.replace(hyper={**case.hyper, **(trial.declaration.at_rest or {})}))
+    before, after = np.broadcast_to(flat(case.parameters), (len(case.grads), case.size)), resting.run()
+    oracle = resting.formula(resting.case)
+    rests = oracle.known & (oracle.value == before)
+    return first_difference(rests & (after != before) & (after != 0), after, before)
 
 
 def is_read(subject: Subject) -> bool:

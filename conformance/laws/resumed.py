@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from optimetry.conformance.laws.law import Trial, is_rule, keeps_state
 from optimetry.conformance.numerics.arrays import Array, apart, flat, same_bits
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.protocol import Target
-from optimetry.conformance.targets.session import Session, in_turn, watched
+from optimetry.conformance.targets.session import STRETCH, Session, in_turn, watched
 
 State = Mapping[str, list[Array]]
 """What a run has saved: one array per parameter under each slot name."""
@@ -94,7 +94,7 @@ def played(target: Target, steps: Iterable[tuple[Grads, float]], *runs: Session)
 def resumed_trajectory(trial: Trial, steps: int) -> Array | None:
     """Return the results after every step of a run that is saved and resumed behind so many.
 
-    The guard watches over both parts as over one run.
+    The guard watches over each part as over a run of its own, and over each further `STRETCH` of a longer one.
 
     Returns:
         An array as of `trajectory`; None where nothing is saved.
@@ -102,12 +102,21 @@ def resumed_trajectory(trial: Trial, steps: int) -> Array | None:
     Raises:
         TargetFault: as for `trajectory`.
     """
-    if not keeps_state(subject_of(trial.case)) or not 0 < steps < len(trial.case.grads):
+    target, case = trial.target, trial.case
+    if not keeps_state(subject_of(case)) or not 0 < steps < len(case.grads):
         return None
-    with watched(trial.guard):
-        begun = saved(trial, steps)
-        return None if begun is None else continued(trial, begun)
+    session, rows = None, list[Array]()
+    for first, end in pairwise(sorted({*range(0, len(case.grads), STRETCH), steps, len(case.grads)})):
+        with watched(trial.guard):
+            session = session or Session(target, case)
+            if not can_be_saved(session.run):
+                return None
+            rows += played(target, islice(case.steps, first, end), session)
+            if end == steps:
+                run: Any = session.run
+                session = resumed(trial, Saved(session, np.array(rows), _copied(run.state())))
+    return np.array(rows)
 
 
 def _copied(state: State) -> State:
-    return {slot: [array.copy() for array in arrays] for slot, arrays in state.items()}
+    return {slot: [np.array(array) for array in arrays] for slot, arrays in state.items()}

@@ -187,7 +187,8 @@ class Bounded(NDArrayOperatorsMixin):
         operands = alike(inputs)
         if self.computed is None or any(x.computed is None for x in operands):
             return self._result(ufunc, inputs, operands)
-        known, key = operands[0].computed, (ufunc, *map(id, operands))
+        # Kept here, not with a plain number beside: that lives as long as the process, and what it keeps does, too.
+        known, key = self.computed, (ufunc, *map(id, operands))
         if key not in known:
             result = self._result(ufunc, inputs, operands)
             if isinstance(result, Bounded):

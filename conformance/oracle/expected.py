@@ -250,6 +250,11 @@ def _scalar(number: float, sign: float, form: Format, held_in: Format, combined:
     return Bounded(held.value.astype(form.wide), bound, scalars, scalars_in=scalars_in).remembering()
 
 
+def forget() -> None:
+    """Forget the hyperparameters and learning rates of earlier cases, with all that was computed of them."""
+    _scalar.cache_clear()
+
+
 @cache
 def with_underflow_room(form: Format) -> Format:
     """Return the format with `UNDERFLOW_ROOM`, if it has any to give; one that flushes subnormals has more."""

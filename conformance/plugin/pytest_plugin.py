@@ -104,14 +104,16 @@ def pytest_configure_node(node: Any) -> None:
         node.workerinput[SEED] = str(node.config.stash[JUDGING].seed)
 
 
-def pytest_report_header(config: pytest.Config) -> str | None:
+def pytest_report_header(config: pytest.Config) -> list[str] | None:
     """Report what is judged, and how, so that the run can be repeated."""
     judging = config.stash.get(JUDGING, None)
     if judging is None:
         return None
     target, ledger = judging.target, judging.ledger.path
     expected = f", expected verdicts in {ledger}" if ledger else ""
-    return f"optimetry: {target.name} {target.version}, effort {judging.effort.name}, seed {judging.seed}{expected}"
+    how = f"optimetry: {target.name} {target.version}, effort {judging.effort.name}, seed {judging.seed}{expected}"
+    note = getattr(target, "note", "")  # what the arguments of a class are given
+    return [how, f"optimetry: {note}"] if note else [how]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

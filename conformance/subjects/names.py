@@ -33,6 +33,8 @@ def not_among(kind: str, name: str, names: Iterable[str]) -> str:
     known = list(names)
     shown = [*known[:MOST], "…"] if len(known) > MOST else known
     listed = f" ({LISTED[kind]})" if kind in LISTED else ""
+    if "," in name and {each.strip() for each in name.split(",")} <= set(known):
+        return f"unknown {kind} {name!r}: name one at a time, the option may be repeated"
     return f"unknown {kind} {name!r}, must be one of: {', '.join(shown)}{listed}{near_miss(name, known)}"
 
 

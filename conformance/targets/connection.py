@@ -58,13 +58,13 @@ class Connection:
 
     Attributes:
         hello: what the program says of itself.
-        finished: the numbers of runs that are needed no more.
+        finished: the runs that are needed no more: their numbers, and which process has begun them.
         gathered: requests that are to be sent together; None where each is sent alone.
     """
 
     def __init__(self, program: ProtocolProgram, guard: Guard, spec: str) -> None:
         self.program, self.guard = program, guard
-        self.finished: list[int] = []
+        self.finished: list[tuple[int, int]] = []
         self.gathered: list[Gathered] | None = None
         self._numbers = count(1)
         try:
@@ -158,6 +158,8 @@ class Connection:
     def next_run(self) -> int:
         """Return the number of a new run, and let the program forget those that are finished."""
         while self.finished and self.program.running:
-            self.ask({"do": "end", "run": self.finished.pop()})
+            run, starts = self.finished.pop()
+            if starts == self.program.starts:  # else its process is gone, and this one has not begun it
+                self.ask({"do": "end", "run": run})
         self.finished.clear()
         return next(self._numbers)

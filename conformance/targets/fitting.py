@@ -20,6 +20,9 @@ from optimetry.reference.errors import HyperparameterError, TargetError
 NUMBERS = (bool, int, float, tuple)
 """What the default of an argument is that changes what is computed; 0, False and None mostly switch something off."""
 
+STEPPED = ("param", "p", "grad", "grads", "g", "gradient", "gradients")
+"""Arguments of a step, which a function that makes an optimizer does not have."""
+
 UNNAMED = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 """The kinds of ``*args`` and ``**kwargs``."""
 
@@ -62,7 +65,8 @@ class Fit:
         texts += [f"{argument} = {word} where {flag}" for argument, (flag, word) in self.words.items()]
         texts += [f"{argument} = {value!r}" for argument, value in self.constants.items()]
         matched = f"{self.rule}: {', '.join(texts) or 'no arguments'}"
-        rest = {"fixed": self.pinned, f"left at {'its default' if len(self.left) == 1 else 'their defaults'}": self.left}
+        left = f"left at {'its default' if len(self.left) == 1 else 'their defaults'}"
+        rest = {"fixed": self.pinned, left: self.left}
         return "; ".join([matched, *(f"{title}: {_listed(values)}" for title, values in rest.items() if values)])
 
 
@@ -231,6 +235,8 @@ class _Fitting:
         for name, argument in self.taken.items():
             if name in self.used:
                 continue
+            if name in STEPPED:
+                self._refuse(f"its argument {name} is one of a step: name a class, or a function that makes an object")
             if argument.required:
                 self._refuse(f"nothing is known for its argument {name}, which has no default: --with {name}=…")
             if isinstance(argument.default, NUMBERS) and argument.default:

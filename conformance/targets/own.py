@@ -181,9 +181,10 @@ def maker_of(spec: str) -> Maker:
     Raises:
         TargetError: there is no such framework, or it is not installed.
     """
-    framework, colon, _ = spec.partition(":")
+    framework, colon, path = spec.partition(":")
     if framework not in MAKERS:
-        hint = near_miss(framework, MAKERS) if colon else f"; did you mean numpy:{spec}?"
+        near = near_miss(framework, MAKERS).replace("?", f":{path}?")
+        hint = near if colon else f"; did you mean numpy:{spec}?"
         raise TargetError(
             f"target {spec}: with --as, must be FRAMEWORK:module.Name, the framework one of {', '.join(MAKERS)}{hint}"
         )

@@ -12,6 +12,9 @@ from optimetry.conformance.targets.own import OwnTarget, maker_of, own_target
 from optimetry.conformance.targets.protocol import Target
 from optimetry.reference.errors import TargetError, UsageError
 
+INFINITIES = ("inf", "-inf")
+"""Numbers that are no literals of Python; the first switches a limit off."""
+
 
 class Own(NamedTuple):
     """A user's optimizer, and the rule that it stands for.
@@ -33,7 +36,7 @@ class Own(NamedTuple):
 
 
 def parsed(texts: Sequence[str], option: str = "--with") -> dict[str, Any]:
-    """Parse what arguments are given: the name of a hyperparameter, several with commas, or a Python literal.
+    """Parse what arguments are given: the name of a hyperparameter, several with commas, a Python literal, or ``inf``.
 
     ``1-beta1`` stands for the complement of a hyperparameter. Error texts name the option in which a text was given.
 
@@ -46,15 +49,23 @@ def parsed(texts: Sequence[str], option: str = "--with") -> dict[str, Any]:
         names = tuple(value.split(","))
         if argument in arguments:
             raise UsageError(f"{option} {text}: {argument} is given twice")
+        if not equals and "." in argument:
+            raise UsageError(f"{option} took {text}: put TARGET before {option}, which takes every word behind it")
         if not equals or not argument.isidentifier():
             problem = "must be ARGUMENT=HYPERPARAMETER, ARGUMENT=ONE,OTHER or ARGUMENT=VALUE, such as eps=epsilon"
             raise UsageError(f"{option} {text}: {problem}")
+        if value in INFINITIES:
+            arguments[argument] = float(value)
+            continue
         try:
             arguments[argument] = ast.literal_eval(value)
         except (ValueError, SyntaxError):
             if not all(documented_name(name).isidentifier() for name in names):
                 problem = "must be a hyperparameter, several with commas, or a number, True, False or None"
                 raise UsageError(f"{option} {text}: {value!r} {problem}") from None
+            twice = [name for name in names if names.count(name) > 1]
+            if twice:
+                raise UsageError(f"{option} {text}: {twice[0]} is named twice") from None
             arguments[argument] = names[0] if len(names) == 1 else names
     return arguments
 
@@ -70,7 +81,8 @@ def load_own(own: Own) -> OwnTarget:
     words = path.split(".")
     maker = maker_of(own.spec)
     if len(words) < 2 or not all(word.isidentifier() for word in words):
-        raise TargetError(f"target {own.spec}: must be {framework}:module.Name, the place of {maker.kind}")
+        hint = "" if path else f"; of the whole of {framework}, choose --optimizer {own.rule} in place of --as"
+        raise TargetError(f"target {own.spec}: must be {framework}:module.Name, the place of {maker.kind}{hint}")
     maker.prepare()
     made, left = imported(words, own.spec)
     for attribute in left:

@@ -6,11 +6,11 @@ one required method. Everything else is optional and looked up by name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.harness.python_harness import STARTS, lacks_start
+from optimetry.conformance.harness.python_harness import STARTS, lacks_start, raised, what_is_no_reason
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.rules import RuleSubject
@@ -163,9 +163,15 @@ class Target(Protocol):
 
 
 def recorded_cases(target: Target, optimizer: str, dtype: str) -> list[Case]:
-    """Return the runs of a subject whose results a target holds; none for a target that computes."""
+    """Return the runs of a subject whose results a target holds; none for a target that computes.
+
+    Raises:
+        TargetFault: ``recorded`` raised, or returned no list.
+    """
     recorded = getattr(target, "recorded", None)
-    cases = [] if recorded is None else recorded()
+    cases = [] if recorded is None else answer_of("recorded", recorded)
+    if not isinstance(cases, Iterable):
+        raise TargetFault(f"recorded() returned {cases!r}, must be a list of cases")
     return [case for case in cases if (case.optimizer, case.dtype) == (optimizer, dtype)]
 
 
@@ -176,22 +182,17 @@ def reason_unsupported(target: Target, case: Case) -> str | None:
     ``start_wrapper`` no wrapper.
 
     Raises:
-        TargetFault: ``unsupported`` raised.
+        TargetFault: ``unsupported`` or ``declines`` raised, or returned something else than a reason or None.
     """
     reason, declines = reason_refused(target, case), getattr(target, "declines", None)
-    try:
-        return reason if reason is not None or declines is None else declines(case)
-    except TargetFault:
-        raise
-    except Exception as error:
-        raise TargetFault(f"unsupported() raised {type(error).__name__}: {error}") from error
+    return reason if reason is not None or declines is None else _said("declines", declines, case)
 
 
 def reason_refused(target: Target, case: Case) -> str | None:
     """Return why a target refuses a case unplayed: for its optimizer, hyperparameters, dtype or kinds of parameters.
 
     Raises:
-        TargetFault: ``unsupported`` raised.
+        TargetFault: ``unsupported`` raised, or returned something else than a reason or None.
     """
     refused = dtype_refused(target, case.dtype)
     lacking = limits_of(target, case.optimizer).lacking(case)
@@ -201,9 +202,26 @@ def reason_refused(target: Target, case: Case) -> str | None:
     if not callable(getattr(target, STARTS[is_rule], None)):
         return lacks_start(target.name, is_rule)
     ask = getattr(target, "unsupported", None)
+    return None if ask is None else _said("unsupported", ask, case.optimizer, case.hyper, case.dtype)
+
+
+def answer_of(method: str, ask: Callable[..., Any], *about: Any) -> Any:
+    """Ask a target something before any run.
+
+    Raises:
+        TargetFault: the method raised.
+    """
     try:
-        return None if ask is None else ask(case.optimizer, case.hyper, case.dtype)
+        return ask(*about)
     except TargetFault:
         raise
-    except Exception as error:
-        raise TargetFault(f"unsupported() raised {type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:
+        raise TargetFault(f"{method}() {raised(error)}") from error
+
+
+def _said(method: str, ask: Callable[..., Any], *about: Any) -> str | None:
+    """Return the reason that a method gives, or None."""
+    reason = answer_of(method, ask, *about)
+    if reason is None or isinstance(reason, str):
+        return reason
+    raise TargetFault(f"{method}() {what_is_no_reason(reason)}")

@@ -85,7 +85,7 @@ class Conversation:
     def __init__(self, connection: Connection, number_of_run: int, parameters: Sequence[Array]) -> None:
         self.connection, self.number, self.parameters = connection, number_of_run, parameters
         self._started = connection.program.starts
-        weakref.finalize(self, connection.finished.append, number_of_run)
+        weakref.finalize(self, connection.finished.append, (number_of_run, self._started))
 
     def hold(self, answer: Mapping[str, Any], do: str) -> None:
         """Check that an answer is about this run."""

@@ -13,6 +13,7 @@ import numpy as np
 from optimetry.reference.domains import whole
 from optimetry.reference.errors import ArgumentError, ProgramError
 from optimetry.reference.programs.arithmetic import appends
+from optimetry.reference.programs.operators import check_whole
 from optimetry.reference.programs.program import (
     Operator,
     Parameter,
@@ -141,6 +142,7 @@ def zeros(generator: np.random.Generator, shape: tuple[int, ...]) -> Any:
 def elementwise(function: Callable[..., Any], x: Variable, other: Any, swapped: bool = False) -> Variable:
     """The result of Python's arithmetic on a variable and a number or another variable; see `Arithmetic`."""
     name = f"elementwise_{function.__name__}"
+    check_whole(function, other, x.dtype)
     if isinstance(other, Variable):
         shape = _broadcast(name, x, other)
         return append(name, name, function, (other, x) if swapped else (x, other), shape)

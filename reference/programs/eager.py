@@ -52,6 +52,7 @@ class Value(Arithmetic):
 
     def arithmetic(self, function: Callable[..., Any], other: Any, swapped: bool) -> Any:
         """See `Arithmetic`."""
+        operators.check_whole(function, other, self.dtype)
         if isinstance(other, float | int):
             other = np.asarray(other, self.dtype)
         return Tensor.computed(function, *((other, self) if swapped else (self, other)))

@@ -122,8 +122,6 @@ class Embedding(Layer):
         height, width = self.weight.shape
         if numbers.dtype.kind != "i":
             raise ArgumentError(f"Embedding: row numbers of dtype {numbers.dtype}, must be integers")
-        if np.any((numbers < 0) | (numbers >= height)):
-            raise ArgumentError(f"Embedding: row numbers {numbers.tolist()}, must be in [0, {height})")
 
         def rows_of_gradient(index: int, gradient: Any, inputs: Any) -> SparseRows:
             return SparseRows(numbers.reshape(-1), gradient.reshape(-1, width), height)

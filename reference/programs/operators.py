@@ -5,11 +5,14 @@ Shapes: ``n`` is the length of a batch. All functions return arrays of the dtype
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
+from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
 
+from optimetry.reference.errors import ArgumentError
 from optimetry.reference.rule import Array
 
 
@@ -69,14 +72,47 @@ def sigmoid(x: Array) -> Array:
     return (anp.tanh(x / 2) + 1) / 2
 
 
+def check_whole(function: Callable[..., Any], operand: Any, dtype: np.dtype[Any]) -> None:
+    """Check that the result of arithmetic on an array of integers is of integers, as that with a fraction is not.
+
+    Args:
+        function: of `operator`.
+        operand: the number beside the array; what is no number is not looked at.
+        dtype: of the array.
+
+    Raises:
+        ArgumentError: it is not.
+    """
+    if dtype.kind not in "iu":
+        return
+    if function is operator.truediv:
+        raise ArgumentError(f"truediv: a tensor of dtype {dtype}, must be of a float dtype")
+    if isinstance(operand, float | np.floating) and not operand.is_integer():
+        name = function.__name__
+        raise ArgumentError(f"{name}: {operand!r} beside a tensor of dtype {dtype}, must be a whole number")
+
+
+def check_ids(name: str, ids: Array, height: int) -> None:
+    """Check that integers number the rows or columns of an array, from 0 on.
+
+    Raises:
+        ArgumentError: one is outside.
+    """
+    outside = ids[(ids < 0) | (ids >= height)]
+    if outside.size:
+        raise ArgumentError(f"{name}: {outside.flat[0]}, must be in [0, {height})")
+
+
 def cross_entropy(x: Array, label: Array) -> Array:
     """Minus the logarithm of the probability of the label: x of shape (n, k), label int64 (n, 1), result (n, 1)."""
+    check_ids("cross_entropy: label", label, x.shape[-1])
     rows = np.arange(len(label))
     return -anp.reshape(anp.log(x[rows, label[:, 0]]), (-1, 1))
 
 
 def lookup(table: Array, ids: Array) -> Array:
     """The rows of a table: ids int64 of shape (..., 1), result (..., width)."""
+    check_ids("embedding: id", ids, len(table))
     return table[ids[..., 0]]
 
 

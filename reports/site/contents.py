@@ -182,6 +182,8 @@ class Contents:
             measured: list[Accuracy | Certificate] = [*each.accuracy, *each.certificates]
             for record in measured:
                 books.setdefault(record.optimizer, record.book)
+            for timed in each.speed:
+                books.setdefault(timed.rule, timed.book)
         rules = [RuleContents.of(name, book, documents.get(name), targets, files) for name, book in books.items()]
         return cls(rules, targets, findings(findings_page, books, files) if findings_page else [])
 

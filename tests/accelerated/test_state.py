@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
 import pytest
 
 from optimetry.accelerated.dtypes import DTYPES
+from optimetry.accelerated.kernels.torch.nadam import product_of_first
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.reference.errors import ArrayError
 from tests.accelerated.cases import arrays, copies, gradients, rate, run, state_bits, variants_in
@@ -65,6 +67,10 @@ def test_a_state_is_a_copy() -> None:
         (lambda state: state["moment2"].pop(), "6 arrays of moment2, must be 7"),
         (lambda state: state["moment1"].__setitem__(3, np.zeros(15, np.float32)), r"moment1 3 .* must be float32 of"),
         (lambda state: state["moment1"].__setitem__(3, np.zeros((3, 5))), "moment1 3 has dtype float64"),
+        (lambda state: state.__setitem__(1, []), "state of 1, moment1, moment2, step, must be of"),
+        (lambda state: state.__setitem__("moment1", None), "moment1 is a NoneType, must be a list of arrays"),
+        (lambda state: state["moment1"].__setitem__(3, [[1], [1, 2]]), "moment1 3 cannot be made an array"),
+        (lambda state: state["step"].__setitem__(0, [[1], [1, 2]]), "step 0 cannot be made an array"),
         (lambda state: state["step"].__setitem__(0, np.array(-1)), r"step 0 is array\(-1\), must be a whole number"),
         (
             lambda state: state["step"].__setitem__(0, np.array(2**63, np.uint64)),
@@ -80,6 +86,32 @@ def test_a_state_that_does_not_fit_changes_nothing(change: Any, text: str) -> No
     with pytest.raises(ArrayError, match=text):
         optimizer.load_state_dict(state)
     assert state_bits(optimizer) == before
+
+
+def test_a_state_is_a_mapping() -> None:
+    with pytest.raises(ArrayError, match="adam: state = None, must be a dict"):
+        run("adam", {}, "float32").load_state_dict(None)  # type: ignore[arg-type]
+
+
+def test_a_run_of_nadam_goes_on_far_ahead_in_little_memory() -> None:
+    """Products of momenta are next to 0 there; all of them were kept, from the first on."""
+    optimizer = run("torch.nadam", {}, "float64")
+    state = optimizer.state_dict()
+    state["step"] = [np.array(3 * 10**12 + i) for i in range(len(state["step"]))]
+    optimizer.load_state_dict(state)
+    tracemalloc.start()
+    optimizer.step(gradients("float64", 4), rate(4))
+    assert tracemalloc.get_traced_memory()[1] < 10**6
+    tracemalloc.stop()
+
+
+def test_the_products_of_momenta_are_those_of_all_updates_from_the_first_on() -> None:
+    """However steps are asked for, and behind more of them than are remembered."""
+    momenta = np.random.default_rng(0).uniform(0.99, 1.0, 2000)
+    product = product_of_first(lambda n: float(momenta[n - 1]))
+    wanted = np.concatenate([[1.0], np.multiply.accumulate(momenta)])
+    asked = [3, 2, 0, 1, *range(700), 1999, 5, 2000, 300, 0]
+    assert [product(n) for n in asked] == [wanted[n] for n in asked]
 
 
 def test_parameters_of_several_dtypes_are_updated_together() -> None:

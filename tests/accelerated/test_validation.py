@@ -29,7 +29,7 @@ def readonly() -> Any:
         ([np.zeros(3, ">f4")], "dtype >f4, must be one of"),
         ([np.zeros((4, 4))[:, :2]], "parameter 0 is not contiguous"),
         ([np.zeros((4, 4)).T[:2]], "parameter 0 is not contiguous"),
-        ([np.zeros(9, np.uint8)[1:].view(np.float64)], "parameter 0 is not contiguous"),
+        ([np.zeros(9, np.uint8)[1:].view(np.float64)], r"parameter 0 is not aligned .* \(a copy is\)"),
         ([readonly()], "parameter 0 is read-only, must be writeable"),
     ],
 )
@@ -58,6 +58,7 @@ def test_parameters_that_share_memory() -> None:
         ([Rows(np.array([4]), np.ones((1, 3))), None], r"gradient 0 has row id 4, must be in \[0, 4\)"),
         ([Rows(np.array([-1]), np.ones((1, 3))), None], r"gradient 0 has row id -1, must be in \[0, 4\)"),
         ([Rows(np.array([0.5]), np.ones((1, 3))), None], "gradient 0 has row ids of dtype float64"),
+        ([Rows([[1], [1, 2]], np.ones((1, 3))), None], "gradient 0: ids cannot be made an array"),
         ([Rows(np.array([1]), np.ones((2, 3))), None], r"its rows, has shape \(2, 3\), must be \(1, 3\)"),
     ],
 )
@@ -190,11 +191,26 @@ def test_a_step_takes_next_to_no_memory(name: str, dtype: str, engine: str) -> N
     assert peak < 0.01 * parameter.nbytes
 
 
+@pytest.mark.parametrize("name", ["torch.asgd", "papers.adan"])
+@pytest.mark.parametrize(("strength", "lr"), [(0.1, -20.0), (1.0, -1.0), (0.5, -2.0), (1e-4, -1e4)])
+def test_a_rate_below_0_raises_nothing_in_mid_step(name: str, strength: float, lr: float) -> None:
+    """Scalars are computed behind the point from which nothing may fail; a root of a number below 0 is NaN."""
+    decay = {"torch.asgd": "lambd", "papers.adan": "weight_decay"}[name]
+    parameters = [np.ones(2), np.ones(2, np.float32)]
+    optimizer = Accelerated(name, parameters, {decay: strength})
+    optimizer.step([np.ones(2), np.ones(2, np.float32)], lr)
+    assert [int(count) for count in optimizer.state_dict()["step"]] == [1, 1]
+
+
 def test_wrong_use() -> None:
     with pytest.raises(UsageError, match="sgd: engine = 'gpu', must be auto or one of numba, numpy"):
         Accelerated("sgd", [np.ones(1)], engine="gpu")
     for threads in (0, 1.5, True, "2", np.float64(2.5)):
         with pytest.raises(UsageError, match=r"sgd: threads = .*, must be None or an integer in \[1, inf\)"):
             Accelerated("sgd", [np.ones(1)], threads=threads)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="Accelerated: rule = 3, must be a rule or the name of one"):
+        Accelerated(3, [np.ones(1)])  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"torch\.muon: has no accelerated kernel, must be one of .*torch\.nadam"):
+        Accelerated("torch.muon", [np.ones((2, 2))])
     with pytest.raises(HyperparameterError, match=r"adam: beta1 = 1\.5"):
         Accelerated("adam", [np.ones(1)], {"beta1": 1.5})

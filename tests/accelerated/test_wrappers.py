@@ -19,6 +19,7 @@ from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.accelerated.target import AcceleratedTarget
 from optimetry.reference.averaging.exponential import ExponentialAverage
 from optimetry.reference.averaging.window import WindowAverage
+from optimetry.reference.clips import GradientClipByGlobalNorm, GradientClipByNorm
 from optimetry.reference.errors import ArrayError, HyperparameterError, UsageError
 from tests.accelerated.cases import ENGINES, bits
 from tests.accelerated.emulated import COMPILER
@@ -57,6 +58,20 @@ def test_large_arrays_are_clipped_in_place(engine: str) -> None:
     ClipByNorm([by_norm], 1.0, engine=engine).clip()
     assert np.array_equal(by_value, np.clip(before, -1, 1))
     assert abs(np.linalg.norm(by_norm.astype(np.float64)) - 1) < 1e-6
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("clip", [(ClipByNorm, GradientClipByNorm), (ClipByGlobalNorm, GradientClipByGlobalNorm)])
+@pytest.mark.parametrize("special", [np.nan, np.inf])
+def test_what_is_no_number_is_clipped_as_in_the_reference(clip: Any, special: float, engine: str) -> None:
+    """The norm of NaN is above no limit: a clip of one gradient leaves it, one of all makes every element NaN."""
+    accelerated, documented = clip
+    grads = [np.array([3.0, special, 4.0]), np.array([5.0, 12.0])]
+    with np.errstate(all="ignore"):
+        expected = documented(1.0).clipped(grads)
+    accelerated(grads, 1.0, engine=engine).clip()
+    for mine, other in zip(grads, expected, strict=True):
+        np.testing.assert_array_equal(mine, other)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -164,6 +164,11 @@ class HastyLion:
                 param[...] -= self.lr * (np.sign(b1 * momentum + (1 - b1) * grad) + self.weight_decay * param)
 
 
+def plain_sgd(param, grad, lr=0.1):
+    """Does a step, and makes no optimizer."""
+    return param - lr * grad
+
+
 class NoStep:
     def __init__(self, lr=0.1):
         pass

@@ -65,6 +65,19 @@ class KeepsNone(HonestAdam):
         super().update(param, state, group, t)
 
 
+class CountsForAll(HonestAdam):
+    """Counts the steps of all parameters in one attribute, which is not saved."""
+
+    steps = 0
+
+    def step(self, closure=None):
+        self.steps += 1
+        return super().step(closure)
+
+    def count(self, state, group):
+        return self.steps
+
+
 class CountsInAnAttribute(HonestAdam):
     """Counts the steps of each parameter in an attribute, which its own methods save and load."""
 

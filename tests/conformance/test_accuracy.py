@@ -140,7 +140,9 @@ def test_a_class_of_ones_own_is_measured_as_the_rule_that_it_stands_for(optimetr
     )
     status, out, _ = optimetry("accuracy", *given, "--dtype", "float64", "--steps", 3)
     assert status == 0
-    assert out.startswith("classes_for_numpy.OfParameters (numpy ")
+    note, figures = out.split("\n\n", 1)
+    assert note.startswith("momentum: lr = learning_rate, mu = momentum, nesterov = use_nesterov")
+    assert figures.startswith("classes_for_numpy.OfParameters (numpy ")
     assert "\nmomentum     float64  " in out
     assert "--optimizer sgd: must be left out, --as momentum" in refused("accuracy", *given, "--optimizer", "sgd")
 

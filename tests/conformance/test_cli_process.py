@@ -55,7 +55,8 @@ def test_ctrl_c_is_status_130_and_leaves_an_unfinished_file(tmp_path):
     with subprocess.Popen(
         arguments, stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True
     ) as running:
-        while not (tmp_path / "out" / "results.jsonl").exists():
+        file = tmp_path / "out" / "results.jsonl"
+        while not file.exists() or '"kind": "document"' not in file.read_text(encoding="utf-8"):
             assert running.poll() is None
             time.sleep(0.05)
         os.killpg(running.pid, signal.SIGINT)
@@ -64,7 +65,7 @@ def test_ctrl_c_is_status_130_and_leaves_an_unfinished_file(tmp_path):
     assert (running.returncode, err) == (130, f"optimetry: interrupted; {kept}\n")
     assert gone(running.pid)
     with pytest.raises(ValueError, match="unfinished"):
-        read(tmp_path / "out" / "results.jsonl")
+        read(file)
 
 
 def test_ctrl_c_ends_the_museum_and_its_processes_at_once():

@@ -34,6 +34,7 @@ from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.conformance.targets.session import Guard, hold_contents, trajectory
 from optimetry.reference.errors import TargetFault, TargetHung
+from optimetry.reports.parts import Part
 from optimetry.reports.results import Computes, Verdict
 from tests.conformance.judged import NAMED, dialect_named, label, verdict_of
 
@@ -196,7 +197,7 @@ def test_the_counterexample_to_a_law_is_a_small_case_that_breaks_it() -> None:
     assert LAWS["repeatable"].broken(Trial(Unsteady(documented_class("sgd")), case, Guard())) is not None
 
 
-def test_a_known_formula_that_breaks_a_universal_law_is_not_named() -> None:
+def test_a_known_formula_that_breaks_a_universal_law_is_named_beside_it_and_is_no_dialect() -> None:
     def begin(documented: Any, parameters: list[Array]) -> Any:
         """Another rule, which forgets its state when that is loaded."""
         run: Any = run_of(dialect_named("adagrad", "epsilon_inside").of(documented.hyper()), parameters)
@@ -205,7 +206,8 @@ def test_a_known_formula_that_breaks_a_universal_law_is_not_named() -> None:
 
     verdict = verdict_of(Instead(begin), "adagrad", effort=Effort("laws on all", 8, 8))
     assert (verdict.verdict, verdict.law, verdict.dialect) == ("diverges", "resuming", None)
-    assert verdict.computes == Computes()
+    assert verdict.computes == Computes(parts=[Part("epsilon_inside")])
+    assert "; elsewhere it computes epsilon_inside: w -= lr*g / sqrt(m + eps), as in " in verdict.reason
     without = verdict_of(Instead(begin), "adagrad", effort=Effort("without laws", 8, 0))
     assert (without.verdict, without.dialect) == ("dialect", "epsilon_inside"), "by its results alone it is known"
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets import for_torch
 from optimetry.conformance.targets.fitting import Taken, fitted, parameters_of, taken_by
 from optimetry.conformance.targets.own_loading import parsed
+from optimetry.reference.errors import UsageError
 
 
 def test_betas_are_as_many_as_the_rule_has() -> None:
@@ -96,7 +99,21 @@ def test_a_class_that_passes_its_arguments_on_has_the_engines_of_the_one_before(
 
 
 def test_what_arguments_are_given_is_parsed() -> None:
-    texts = ["betas=beta1,1-beta2", "eps=epsilon", "decay=1e-3", "flag=True", "pair=0.9,0.99", "none=None"]
+    texts = ["betas=beta1,1-beta2", "eps=epsilon", "decay=1e-3", "flag=True", "pair=0.9,0.99", "none=None", "most=inf"]
     assert parsed(texts) == {
         "betas": ("beta1", "1-beta2"), "eps": "epsilon", "decay": 1e-3, "flag": True, "pair": (0.9, 0.99), "none": None,
+        "most": math.inf,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("torch:mine.Adam", "--with took torch:mine.Adam: put TARGET before --with, which takes every word behind it"),
+        ("betas=beta1,beta2,beta2", "--with betas=beta1,beta2,beta2: beta2 is named twice"),
+    ],
+)
+def test_what_cannot_be_parsed_is_said(text: str, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parsed([text])
+    assert str(caught.value) == said

@@ -147,7 +147,7 @@ def test_a_target_of_wrappers_alone_needs_no_start(optimetry):
         ),
         ("number", "a int is no target, it lacks name"),
         ("factory_of_nothing", "a NoneType is no target, it lacks name"),
-        ("FailsToBuild", "calling it without arguments raised ValueError: no licence"),
+        ("FailsToBuild", "calling it without arguments raised ValueError: no licence; one optimizer of yours: "),
         ("exits_when_made", "calling it without arguments raised SystemExit: bye"),
     ],
 )

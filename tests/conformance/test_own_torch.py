@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.commands.diagnosis_text import report
+from optimetry.conformance.judging.diagnose import diagnose
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets import for_torch
 from optimetry.conformance.targets.loading import load_target
@@ -170,3 +172,15 @@ def test_a_parameter_whose_first_gradient_comes_behind_a_load_has_no_momentum_ye
     after.load(before.state())
     ours, theirs = (run.step([np.ones(2), np.ones(2)], 0.5) for run in (after, before))
     assert [array.tolist() for array in ours] == [array.tolist() for array in theirs] == [[0.0, 0.0], [0.5, 0.5]]
+
+
+def test_a_rule_that_is_computed_is_named_beside_a_law_that_is_broken() -> None:
+    """One count for all parameters, in an attribute: nothing known explained it, as a law of saved states is broken."""
+    (engine, *_) = for_torch(classes("torch").CountsForAll, adam=DECAYS).engines()
+    (diagnosis,) = diagnose([engine], "adam", "float32", effort=Effort("few", 12, 2), seed=0, search=None)
+    verdict = diagnosis.verdict
+    assert (verdict.verdict, verdict.law, str(verdict.computes)) == ("diverges", "resuming", "step_count_global")
+    assert "elsewhere it computes step_count_global: t counts every step" in verdict.reason
+    text = report("adam", [diagnosis], 0)
+    assert "DIVERGES, step_count_global, but breaks a law, resuming" in text
+    assert text.endswith("  for the file of `optimetry check --expect`:\n    adam float32 diverges:resuming WHY")

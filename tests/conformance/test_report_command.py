@@ -13,8 +13,8 @@ def test_report_makes_tables_of_several_files(optimetry, tmp_path):
     status, out, _ = optimetry("report", tmp_path / "a", tmp_path / "b" / "results.jsonl", "--out", tmp_path / "page")
     assert status == 0
     assert out.count("1 verdict: 1 conforms") == 2
-    assert (tmp_path / "page" / "table.md").read_text().count("## miniature 1.0") == 2
-    assert len((tmp_path / "page" / "table.csv").read_text().splitlines()) == 3
+    assert (tmp_path / "page" / "table.md").read_text(encoding="utf-8").count("## miniature 1.0") == 2
+    assert len((tmp_path / "page" / "table.csv").read_text(encoding="utf-8").splitlines()) == 3
 
 
 def test_report_refuses_an_unfinished_file_and_writes_nothing(refused, optimetry, tmp_path):

@@ -41,6 +41,14 @@ def test_a_case_becomes_one_element_and_one_step_where_that_is_all_that_fails(op
     assert all(smaller.size <= case.size and len(smaller.grads) <= len(case.grads) for smaller in calls)
 
 
+def test_tensors_that_fail_for_being_of_one_shape_become_small_together() -> None:
+    """Cut alone, none of them fails any more."""
+    tensors = tuple(np.arange(1.0, 68.0).reshape(shape) for shape in ((67,), (67,), (1, 67)))
+    case = large_case("momentum").replace(parameters=tensors, grads=(tensors,) * 2, learning_rates=(1.0,) * 2)
+    small = shrunk(case, lambda smaller: len({x.shape for x in smaller.parameters}) < len(smaller.parameters))
+    assert [param.shape for param in small.parameters] == [(1,), (1,)]
+
+
 @pytest.mark.parametrize("budget", [0, 1, 7, 50, BUDGET])
 def test_no_more_cases_are_tried_than_the_budget_has(budget: int) -> None:
     case, declared = large_case("adam"), SUBJECTS["adam"].hyperparameters()

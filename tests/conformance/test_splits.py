@@ -11,7 +11,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.commands.diagnosis_text import report
 from optimetry.conformance.judging.diagnose import diagnose
 from optimetry.conformance.judging.observed import Observed
-from optimetry.conformance.judging.splitting import TELLING, Splitting, evidence
+from optimetry.conformance.judging.splitting import TELLING, Splitting, short_cases
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families import DIALECTS
@@ -45,7 +45,7 @@ def test_a_property_is_switched_by_changing_nothing_else(name: str) -> None:
     subject = SUBJECTS[name]
     for each in properties(subject):
         sides_seen = set()
-        for case in evidence(subject, "float32"):
+        for case in short_cases(subject, "float32"):
             other = each.switched(case)
             if other is not None:
                 assert each.holds(other) != each.holds(case), each.where
@@ -123,7 +123,7 @@ def test_a_property_must_decide_where_it_is_switched() -> None:
         Explanation(documented_class("momentum")),
     )
     splitting = splitting_of(mixed(no_property, "learning_rate_inside"))
-    agreeing = [case for case in evidence(MOMENTUM, "float32") if wrong.holds(case) == no_property(case.hyper)]
+    agreeing = [case for case in short_cases(MOMENTUM, "float32") if wrong.holds(case) == no_property(case.hyper)]
     assert len(agreeing) > 4 * TELLING
     assert not splitting.supported(Split(wrong, true, false), agreeing)
     right = splitting_of(mixed(lambda hyper: hyper["momentum"] == 0.9, "learning_rate_inside"))
@@ -135,7 +135,7 @@ def test_a_split_needs_cases_that_refute_the_other_side() -> None:
     documented = Explanation(documented_class("momentum"))
     flag = by("momentum", property="use_nesterov", **{"is": True})
     splitting = splitting_of(Instead(run_of))
-    assert not splitting.supported(Split(flag, documented, documented), list(evidence(MOMENTUM, "float32")))
+    assert not splitting.supported(Split(flag, documented, documented), list(short_cases(MOMENTUM, "float32")))
 
 
 def test_only_a_property_of_shapes_may_break_a_universal_law() -> None:
@@ -181,7 +181,7 @@ def test_a_case_that_the_target_fails_on_is_explained_by_nothing() -> None:
             return super().start(optimizer, hyper, parameters)
 
     target = Scalars(run_of, "momentum")
-    cases = evidence(MOMENTUM, "float32")
+    cases = short_cases(MOMENTUM, "float32")
     few, documented = by("momentum", property="number of dimensions", less_than=1), Explanation(CLASS)
     assert not splitting_of(target).supported(Split(few, Unchanged(), documented), list(cases))
     assert list(splitting_of(target).splits(PLAIN, [few])) == []

@@ -7,7 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -23,6 +23,7 @@ def many(array: Any) -> Any:
     return np.resize(array, MANY)
 
 
+@settings(deadline=None, derandomize=True, database=None)
 @given(arrays(BOUND, st.integers(1, 40), elements=st.floats(allow_nan=False)))
 def test_it_has_the_bits_that_numpy_converts_to(few: Any) -> None:
     for array in (few, many(few)):

@@ -73,7 +73,7 @@ def test_what_stands_in_the_wrong_position_is_named(arguments, text):
     ("keywords", "text"),
     [
         ({"grad_clip": 1.0}, "sgd: grad_clip = 1.0, must be a clip such as GradientClipByNorm, or None"),
-        ({"weight_decay": "l2"}, "sgd: weight_decay = 'l2', must be a regularizer such as L2Decay, or None"),
+        ({"weight_decay": "l2"}, "sgd: weight_decay = 'l2', must be a number, a regularizer such as L2Decay, or None"),
         ({"multi_precision": 1}, "sgd: multi_precision = 1, must be True or False"),
         ({"parameters": 3}, "sgd: parameters = 3, must be a list of parameters"),
         ({"parameters": "w"}, "sgd: parameters = 'w', must be a list of parameters"),

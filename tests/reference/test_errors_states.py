@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import optimetry.reference as ref
-from optimetry.reference.errors import (
-    StateError,
-)
+from optimetry.reference.books import BOOKS
+from optimetry.reference.errors import ArgumentError, StateError
 from tests.reference.small import parameter, snapshot
 
 
@@ -83,6 +82,14 @@ def test_a_wrong_global_step_is_refused(step, text):
 def test_a_state_cannot_be_loaded_before_the_parameters_are_known():
     with pytest.raises(StateError, match="adam: no parameters are known yet; give `parameters` or call minimize first"):
         ref.Adam().set_state_dict(trained()[0].state_dict())
+
+
+def test_a_parameter_of_a_shape_without_a_rule_is_refused():
+    w = parameter("w", [1.0], [1.0])
+    optimizer = ref.Optimizer(0.1, parameters=[w], rule=BOOKS["torch"]["torch.muon"]())
+    with pytest.raises(ArgumentError, match=r"torch\.muon: a parameter has shape \(1,\), for which torch\.muon is not"):
+        optimizer.step()
+    assert w.value[0] == 1
 
 
 def test_an_empty_state_is_the_one_before_the_first_step():

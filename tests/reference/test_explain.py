@@ -126,10 +126,38 @@ def test_a_step_of_a_program_is_explained_with_a_gradient():
     assert f"grad = {grad[2] + np.float32(0.25) * value[2]:.9g}" in text
     with pytest.raises(ArgumentError, match=r"adam: a\.w_0 has not yet a gradient: give `grad`"):
         adam.explain()
-    with pytest.raises(ArgumentError, match=r"adam: index = \(7,\), must be that of an element of a\.b_0"):
+    with pytest.raises(ArgumentError, match=r"adam: index = 7, must be that of an element of a\.b_0"):
         adam.explain("a.b_0", 7, grad=grad)
     with pytest.raises(ArgumentError, match="adam: parameter = 'c', must be one of"):
         adam.explain("c")
+
+
+def test_the_rate_of_an_explained_step_is_the_next_one():
+    """It was that of the last step where the optimizer itself advances the scheduler."""
+    w = parameter("w", [1.0], [1.0])
+    optimizer = ref.SGD(ref.PiecewiseDecay([1], [1.0, 0.25], begin=0), parameters=[w])
+    optimizer.step()
+    text = optimizer.explain()
+    optimizer.step()
+    assert f"after  param = {w.value[0]:.9g}" in text
+    assert "lr = 0.25" in text
+
+
+def test_a_row_that_a_lazy_step_leaves_out_is_explained_so():
+    w = parameter("w", [[1.0], [2.0]])
+    w.grad = ref.SparseRows([0], np.ones((1, 1), np.float32), 2)
+    adam = ref.Adam(0.1, parameters=[w], lazy_mode=True)
+    assert adam.explain(w, (1, 0)).endswith("[1, 0] of w: its row has no gradient, so it keeps its value and its state")
+    text = adam.explain(w, (0, 0))
+    adam.step()
+    assert f"after  param = {w.value[0, 0]:.9g}" in text
+    assert w.value[1, 0] == 2
+
+
+@pytest.mark.parametrize("index", ["a", (0.7,), (0, 0), -1])
+def test_an_explained_element_is_one_of_the_parameter(index):
+    with pytest.raises(ArgumentError, match=r"sgd: index = .*, must be that of an element of w"):
+        ref.SGD(0.1, parameters=[parameter("w", [1.0], [1.0])]).explain(index=index)
 
 
 def test_the_decay_of_asgd_is_in_its_formula_when_it_is_explained():

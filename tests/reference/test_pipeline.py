@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from optimetry.accelerated import pipeline as threads
 from optimetry.reference import SGD, ClipGradByGlobalNorm, ExponentialMovingAverage, StepDecay
+from optimetry.reference.errors import ArgumentError
 from optimetry.reference.programs import Executor, Variable, default_startup_program, layers
 from optimetry.reference.programs import pipeline as pipeline_module
 from optimetry.reference.programs.pipeline import PipelineOptimizer
@@ -271,5 +272,5 @@ def test_a_failure_in_a_section_ends_the_threads_and_is_raised() -> None:
         executor = Executor()
         executor.run(default_startup_program())
     micro_batches = [{**feed, "label": np.full((4, 1), 7 * (i == 2))} for i, feed in enumerate(feeds(COUNT))]
-    with pytest.raises(IndexError, match="index 7 is out of bounds"):
+    with pytest.raises(ArgumentError, match="cross_entropy: label: 7, must be in"):
         threads.train(optimizer, executor, micro_batches)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import optimetry.reference as ref
+from optimetry.reference.errors import OptimetryError
 from optimetry.reference.programs import Executor, layers, operators
 from optimetry.reference.programs.program import Program, default_main_program, default_startup_program
 from tests.reference.first_step import values
@@ -79,6 +80,18 @@ def test_the_cross_entropy_is_minus_the_logarithm_of_the_probability_of_the_labe
     loss = layers.cross_entropy(layers.data("p", [2, 2]), layers.data("label", [2, 1], "int64"))
     (value,) = Executor().run(feed={"p": probabilities, "label": np.array([[1], [0]])}, fetch_list=[loss])
     np.testing.assert_allclose(value, -np.log([[0.75], [0.5]]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("wrong", [-1, 2])
+@pytest.mark.parametrize("what", ["embedding: id", "cross_entropy: label"])
+def test_rows_and_labels_that_do_not_exist_are_refused(what, wrong):
+    """A number below 0 was taken for one from the end, as NumPy takes it."""
+    ids, p = layers.data("ids", [2, 1], "int64"), layers.data("p", [2, 2])
+    out = layers.embedding(ids, [2, 3]) if "id" in what else layers.cross_entropy(p, ids)
+    executor = started()
+    feed = {"p": np.full((2, 2), 0.5, np.float32), "ids": np.array([[0], [wrong]])}
+    with pytest.raises(OptimetryError, match=rf"{what}: {wrong}, must be in \[0, 2\)"):
+        executor.run(feed=feed, fetch_list=[out])
 
 
 def test_activations_are_their_formulas_and_overflow_nowhere():

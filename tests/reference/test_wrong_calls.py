@@ -226,7 +226,11 @@ CALLS = {
     ),
     "linear": (lambda c: c.linear(np.ones((2, 5), np.float32)), "of (2, 5) float32"),
     "linear size": (lambda c: paddle.nn.Linear(0, 3), "Linear: features = 0"),
-    "embedding rows": (lambda c: paddle.nn.Embedding(3, 2)(np.array([7])), "Embedding: row numbers [7]"),
+    "embedding rows": (lambda c: paddle.nn.Embedding(3, 2)(np.array([7])), "embedding: id: 7, must be in [0, 3)"),
+    "embedding rows below": (lambda c: paddle.nn.Embedding(3, 2)(np.array([-1])), "embedding: id: -1, must be in"),
+    "half of integers": (lambda c: c.ids * 0.5, "mul: 0.5 beside a tensor of dtype int64, must be a whole number"),
+    "quotient of integers": (lambda c: c.ids / 2, "truediv: a tensor of dtype int64, must be of a float dtype"),
+    "half of integers eagerly": (lambda c: Tensor.of(np.arange(3)) * 0.5, "mul: 0.5 beside a tensor of dtype int64"),
     "embedding floats eagerly": (lambda c: paddle.nn.Embedding(3, 2)(np.ones(2)), "Embedding: row numbers of dtype"),
     "embedding size eagerly": (lambda c: fluid.dygraph.Embedding(10), "Embedding: size = 10"),
     "values of no layer": (lambda c: c.linear.set_state_dict({}), "Linear: the state dict lacks 'linear_0.b_0'"),
@@ -239,6 +243,10 @@ CALLS = {
         "Linear: 'linear_0.w_0' in the state dict has shape (2,) and dtype float32, must be (3, 2) and float32",
     ),
     "values None": (lambda c: c.linear.set_state_dict(None), "Linear: state_dict = None, must be a dict"),
+    "ragged values": (
+        lambda c: c.linear.set_state_dict(c.linear.state_dict() | {"linear_0.w_0": [[1], [1, 2]]}),
+        "Linear: 'linear_0.w_0' in the state dict cannot be made an array",
+    ),
     "values list": (lambda c: c.linear.set_dict([1]), "Linear: state_dict = [1], must be a dict"),
     # learning rate and state
     "set_lr text": (lambda c: c.eager.set_lr("slow"), "momentum: value = 'slow'"),

@@ -118,6 +118,13 @@ def test_a_wide_terminal_has_figures_and_arguments_side_by_side() -> None:
     assert certificate_tables.terminal(BOTH, width - 1) != wide
 
 
+def test_a_share_is_all_only_where_it_is_all() -> None:
+    nearly = dataclasses.replace(CERTIFICATE, space=2**32, pairs=2**32 - 1, vacuous=1000)
+    assert certificate_tables.rows([nearly])[0][5:7] == ["4,294,967,295 (99.99% of all)", "99.9%"]
+    whole = dataclasses.replace(CERTIFICATE, space=2**32, pairs=2**32, vacuous=0)
+    assert certificate_tables.rows([whole])[0][5:7] == ["all 4,294,967,296", "100.0%"]
+
+
 def test_a_narrow_terminal_has_arguments_below_the_share_and_no_column_that_says_nothing() -> None:
     assert words(certificate_tables.terminal(BOTH, 100)) == [
         "optimizer dtype engine step setting pairs judged flushed failures share ULP",

@@ -35,6 +35,19 @@ def test_a_line_that_is_cut_off_is_dropped_though_it_is_an_object(path, whole):
     assert read(path, unfinished=True).verdicts == [GOOD]
 
 
+def test_a_header_that_is_cut_off_is_no_results_file(path, whole):
+    path.write_text(whole.splitlines()[0][:-5], encoding="utf-8")
+    with pytest.raises(ResultsError, match="not a results file of optimetry"):
+        read(path, unfinished=True)
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\x85", "\x0c"])
+def test_lines_end_where_json_lines_do_and_nowhere_else(path, whole, separator):
+    path.write_text(whole.replace("conforms", "conforms", 1).replace('"reason": ""', f'"reason": "{separator}"', 1))
+    if separator != "\x0c":  # which JSON has escaped alone
+        assert read(path).verdicts[0].reason == separator
+
+
 def test_an_unfinished_file_is_refused_where_none_is_expected(path, whole):
     path.write_text("".join(whole.splitlines(keepends=True)[:3]), encoding="utf-8")
     assert "unfinished: its run did not end, no footer after 2 verdicts" in refusal(path)

@@ -76,6 +76,12 @@ def test_a_formula_that_was_found_is_shown():
     assert str(computes) == "found: grad -> -grad"
 
 
+def test_a_bar_of_a_formula_ends_no_cell():
+    computes = Computes(None, "u = |grad|", True)
+    verdict = dataclasses.replace(GOOD, verdict="dialect", computes=computes)
+    assert r"| `u = \|grad\|` (0.500; 3 ULP) |" in matrix([Results(HEADER, [verdict])])
+
+
 def test_rules_that_one_framework_lacks_have_an_empty_cell():
     other = Results(HEADER, [dataclasses.replace(GOOD, optimizer="adam")])
     rows = matrix([Results(HEADER, [GOOD]), other]).splitlines()[2:]

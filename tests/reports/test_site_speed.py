@@ -54,6 +54,13 @@ def test_a_page_shows_the_times_and_a_picture_of_them(tmp_path):
     assert all(name in picture for name in ("accelerated numba", "torch fused", "speed of memory"))
 
 
+def test_times_alone_have_pages(tmp_path):
+    """They had none: rules were those of verdicts, accuracy and certificates."""
+    build([Results(HEADER, speed=[*ROWS, row("touch", 1.0, rule="torch.adamw")])], tmp_path)
+    assert "speed of memory</td>" in (tmp_path / "rule/sgd.html").read_text()
+    assert "torch.adamw" in (tmp_path / "rule/torch.adamw.html").read_text()
+
+
 def test_times_of_one_size_have_no_picture_and_each_table_a_name_of_its_own(tmp_path):
     many = [dataclasses.replace(each, tensors=1_000) for each in ROWS[:3]]
     build([Results(HEADER, [GOOD], speed=[*ROWS[:3], *many])], tmp_path)

@@ -165,6 +165,14 @@ def test_markdown_has_every_column_and_the_full_reason():
     assert text.startswith("## torch 2.13.0\n\nJudged by optimetry 0.1.0, effort quick, seed 7, on Linux x86_64.")
 
 
+def test_markdown_takes_no_product_for_emphasis_and_no_type_for_a_tag():
+    reason = "a*b*c of <class 'float'> in __init__()\nif a < b | c"
+    text = tables.markdown([Results(HEADER, [dataclasses.replace(GOOD, reason=reason)])])
+    assert r"| a\*b\*c of \<class 'float'> in \_\_init\_\_() if a < b \| c |" in text
+    single = tables.markdown([Results(HEADER, [dataclasses.replace(GOOD, reason="w -= 2*g")])])
+    assert "| w -= 2*g |" in single  # one alone is none
+
+
 def test_markdown_keeps_every_digit_of_a_number():
     """0.930 is no 0.93, and what looks like a number in a name stays as it is."""
     verdict = dataclasses.replace(GOOD, share=0.93, optimizer="1e5", reason="007")

@@ -54,6 +54,8 @@ def kernel(rule: Adan) -> Kernel:
         of_change = (1 - rule.beta2, rule.beta2) if t > 2 else (0.0, float(t > 1))
         of_square = (1 - rule.beta3, rule.beta3) if t > 1 else (0.0, 1.0)
         ahead = 1 - rule.beta2 if t > 1 else 0.0  # before the first gradient there is no change
-        return lr, *of_grad, *of_change, *of_square, ahead, rule.epsilon, 1 / (1 + rule.weight_decay * lr)
+        with np.errstate(all="ignore"):
+            keep = float(1 / np.float64(1 + rule.weight_decay * lr))
+        return lr, *of_grad, *of_change, *of_square, ahead, rule.epsilon, keep
 
     return elementwise(adan, ("m", "v", "n", "previous"), scalars, CUDA, regrouped=True)

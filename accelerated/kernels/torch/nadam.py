@@ -12,6 +12,13 @@ from optimetry.accelerated.kernels.moments import weights
 from optimetry.accelerated.kernels.torch.decay import decay_of
 from optimetry.reference.books.torch.nadam import NAdam
 
+KEPT = 256
+"""How many products of momenta are remembered: parameters that miss gradients are at other updates."""
+
+
+LOST = 2.0**-60
+"""``1 - x`` is 1 for every x up to this."""
+
 
 def nadam(
     w: Real,
@@ -62,14 +69,35 @@ def ahead(
 
     The product of the momenta, which the document has as state, follows from the number of the update.
     """
-    products = [1.0]  # of the momenta of the first updates: none, one, two, ...
+    product = product_of_first(momentum)
 
     def arguments(lr: float, t: int) -> tuple[float, float, float]:
-        while len(products) <= t + 1:
-            products.append(products[-1] * momentum(len(products)))
         root = math.sqrt(1 - beta2**t)
-        of_m = lr * root * momentum(t + 1) / (1 - products[t + 1])
-        of_g = lr * root * (1 - momentum(t)) / (1 - products[t])
+        of_m = lr * root * momentum(t + 1) / (1 - product(t + 1))
+        of_g = lr * root * (1 - momentum(t)) / (1 - product(t))
         return of_m, of_g, eps * root
 
     return arguments
+
+
+def product_of_first(momentum: Callable[[int], float]) -> Callable[[int], float]:
+    """Return the function of n that multiplies the momenta of the first n updates, from the first on.
+
+    It goes on from the nearest of the latest `KEPT` products, so a step costs one of them however long training is.
+    Momenta are below 1: a product that is `LOST` beside 1 is returned as it is, whatever n.
+    """
+    products = {0: 1.0}
+
+    def product(n: int) -> float:
+        if n not in products:
+            at = max(known for known in products if known < n)
+            value = products[at]
+            while at < n and value > LOST:
+                at += 1
+                value *= momentum(at)
+            if len(products) > KEPT:
+                del products[next(known for known in products if known)]  # the oldest but for the empty product
+            products[n] = value
+        return products[n]
+
+    return product

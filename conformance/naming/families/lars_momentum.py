@@ -175,6 +175,14 @@ declare(
         difference="v = mu*v + coeff*|w|/(|g| + wd*|w|)*(g + wd*w); w -= lr*v",
     ),
     Dialect(
+        name="norm_of_sum_learning_rate_outside",
+        family=LarsMomentumFamily,
+        point={"denominator": "norm_of_sum", "learning_rate_placement": "outside"},
+        origin="LARS of Barlow Twins without its filters; with them, tensors of one dimension are plain",
+        reference="facebookresearch/barlowtwins, main.py",
+        difference="v = mu*v + coeff*|w|/|g + wd*w|*(g + wd*w); w -= lr*v",
+    ),
+    Dialect(
         name="learning_rate_outside_with_epsilon",
         family=LarsMomentumFamily,
         point={"denominator_epsilon": "1e-8", "learning_rate_placement": "outside"},

@@ -20,6 +20,7 @@ from optimetry.conformance.selftest.faults.mutations import mutated
 from optimetry.conformance.subjects.wrappers.averages import SCHEDULE
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.conformance.targets.numpy.target import RuleRun, run_of
+from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule
 
 
@@ -81,6 +82,20 @@ def _rounded(optimizer: str, arithmetic: Arithmetic) -> Start:
 
 def _without_subnormals(array: Array) -> Array:
     return np.where(np.abs(array) < FORMATS[array.dtype.name].smallest_normal, array.dtype.type(0), array)
+
+
+class _DoublesSubnormals(RuleRun):
+    """A run that doubles subnormal results of parameters that have a gradient."""
+
+    def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+        after = super().step(grads, learning_rate)
+        results = [
+            array if grad is None else np.where(np.abs(array) < FORMATS[array.dtype.name].smallest_normal, 2, 1) * array
+            for array, grad in zip(after, grads, strict=True)
+        ]
+        kept = [np.asarray(result, array.dtype) for result, array in zip(results, after, strict=True)]
+        self.training.parameters = [working(array) for array in kept]
+        return kept
 
 
 def _truncated(before: Array, after: Array) -> Array:
@@ -250,6 +265,13 @@ enter(
         defect="state is flushed to zero below the smallest normal number",
         start=hooked(slot=_without_subnormals),
         outcome="conforms: flushes subnormals",
+    ),
+    Fault(
+        name="subnormals_doubled",
+        optimizer="sgd",
+        defect="a subnormal result is doubled, where flushing would make it zero",
+        start=lambda rule, parameters, memory: _DoublesSubnormals(rule, parameters),
+        rejected_by="subnormal_rest",
     ),
     Fault(
         name="last_bits_truncated",
