@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -169,13 +170,16 @@ def test_nan_at_a_rate_of_0_is_not_excused_by_less_precision() -> None:
     assert elsewhere.endswith(" combined in float32"), "which numbers, more cases would say"
 
 
-def lars_by_the_norm_of_a_sum_on_flushing_hardware(rule: Any) -> Any:
-    """What BYOL's LARS computes where XLA compiles it: the norm of numbers whose squares are subnormal is 0."""
+def lars_by_the_norm_of_a_sum_on_flushing_hardware(rule: Any, *, decays: bool = True) -> Any:
+    """What BYOL's LARS computes where XLA compiles it: the norm of numbers whose squares are subnormal is 0.
+
+    Without ``decays``, that of the gradient alone, which is declared nowhere.
+    """
 
     def update(state: dict[str, Array], param: Array, grad: Array, rate: float) -> Array:
         kind = grad.dtype.type
         decayed = grad + kind(rule.weight_decay) * param
-        before, step = (np.sqrt(np.sum(flushed(np.square(x)))) for x in (param, decayed))
+        before, step = (np.sqrt(np.sum(flushed(np.square(x)))) for x in (param, decayed if decays else grad))
         ratio = kind(rule.eta) * before / step if before > 0 and step > 0 else kind(1)
         state["m"] = kind(rule.momentum) * state["m"] + ratio * decayed
         return param - kind(rate) * state["m"]
@@ -184,11 +188,16 @@ def lars_by_the_norm_of_a_sum_on_flushing_hardware(rule: Any) -> Any:
 
 
 def test_a_formula_that_is_found_may_flush_what_only_a_rare_case_shows() -> None:
-    target = computing(lars_by_the_norm_of_a_sum_on_flushing_hardware, "papers.lars")
+    target = computing(partial(lars_by_the_norm_of_a_sum_on_flushing_hardware, decays=False), "papers.lars")
     verdict = verdict_of(target, "papers.lars", "float64")
     assert (verdict.verdict, verdict.dialect) == ("dialect", "found")
     assert verdict.computes.formula == (
-        "zero_norm=plain_rate, rate_placement=outside with norm(grad) + weight_decay*norm(param) -> "
-        "norm(grad + weight_decay*param)"
+        "zero_norm=plain_rate, rate_placement=outside with norm(grad) + weight_decay*norm(param) -> norm(grad)"
     )
     assert verdict.computes.arithmetic == ["flushes_subnormals"]
+
+
+def test_a_rule_of_another_book_names_what_drawn_cases_show() -> None:
+    target = computing(lars_by_the_norm_of_a_sum_on_flushing_hardware, "papers.lars")
+    verdict = verdict_of(target, "papers.lars", "float64")
+    assert (verdict.verdict, verdict.dialect) == ("dialect", "lars_momentum:norm_of_sum_learning_rate_outside")
