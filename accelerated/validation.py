@@ -26,11 +26,11 @@ def check_in_place(optimizer: str, noun: str, arrays: Sequence[Any], device: Dev
             raise ArrayError(f"{name} is a {_type(array)}, must be a {device.library} array")
         if array.dtype.name not in DTYPES or not array.dtype.isnative:
             raise ArrayError(f"{name} has dtype {array.dtype}, must be one of {', '.join(DTYPES)}")
-        if array.flags.c_contiguous and not _is_contiguous(array):
-            raise ArrayError(f"{name} is not aligned to its elements, must be: it is updated in place (a copy is)")
         if not _is_contiguous(array):
-            hint = f"{device.library.lower()}.ascontiguousarray"
-            raise ArrayError(f"{name} is not contiguous, must be: it is updated in place ({hint})")
+            lacks, hint = "contiguous", f"{device.library.lower()}.ascontiguousarray"
+            if array.flags.c_contiguous:
+                lacks, hint = "aligned to its elements", "a copy is"
+            raise ArrayError(f"{name} is not {lacks}, must be: it is updated in place ({hint})")
         obstacle = device.obstacle(array)
         if obstacle is not None:
             raise ArrayError(f"{name} {obstacle}")

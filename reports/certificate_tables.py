@@ -84,7 +84,8 @@ def compared(certificate: Certificate, of: str = " ") -> str:
 
 def _percent(part: int, whole: int, digits: int) -> str:
     """Write a part in percent, rounded to all only where it is all."""
-    return f"{part / whole if part == whole else min(part / whole, 1 - 0.1 ** (digits + 2)):.{digits}%}"
+    most = 1.0 if part == whole else 1 - 0.1 ** (digits + 2)
+    return f"{min(part / whole, most):.{digits}%}"
 
 
 def _cell(place: Place | None, at: str, digits: str) -> str:

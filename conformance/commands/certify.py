@@ -49,8 +49,8 @@ examples:
 
 With --out, the same command again goes on where a run was interrupted or killed.
 
-exit status: 0 every pair of which something can be said is within the slack; 1 some is not; 2
-wrong usage, a target or file that cannot be loaded, or nothing is offered."""
+exit status: 0 every pair of which something can be said is within the slack; 1 some is not;
+2 wrong usage, a target or file that cannot be loaded, or nothing is offered."""
 
 
 def add_certify(commands: Any) -> None:

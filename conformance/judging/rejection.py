@@ -131,11 +131,12 @@ class Rejection:
         if identity.several and not telling:
             reason = f"explained equally by {' and '.join(identity.several)}: no case tells them apart"
         finding = Finding(self.observed, self.agreement, self.tried, law=telling, reason=reason, counterexample=shown)
-        if identity.explanation is not None and laws.broken:
-            finding = finding.but_for(laws, identity, identity.explanation)
         if identity.several:
             return finding
-        return Unexplained(self.observed, laws, rejected, self.steady, self.search, finding).explained()
+        found = Unexplained(self.observed, laws, rejected, self.steady, self.search, finding).explained()
+        if found is finding and identity.explanation is not None and laws.broken:
+            return finding.but_for(laws, identity, identity.explanation)
+        return found
 
 
 @dataclass(frozen=True)

@@ -169,7 +169,7 @@ def recorded_cases(target: Target, optimizer: str, dtype: str) -> list[Case]:
         TargetFault: ``recorded`` raised, or returned no list.
     """
     recorded = getattr(target, "recorded", None)
-    cases = [] if recorded is None else answer_of("recorded", recorded)
+    cases = [] if recorded is None else _answer("recorded", recorded)
     if not isinstance(cases, Iterable):
         raise TargetFault(f"recorded() returned {cases!r}, must be a list of cases")
     return [case for case in cases if (case.optimizer, case.dtype) == (optimizer, dtype)]
@@ -205,7 +205,7 @@ def reason_refused(target: Target, case: Case) -> str | None:
     return None if ask is None else _said("unsupported", ask, case.optimizer, case.hyper, case.dtype)
 
 
-def answer_of(method: str, ask: Callable[..., Any], *about: Any) -> Any:
+def _answer(method: str, ask: Callable[..., Any], *about: Any) -> Any:
     """Ask a target something before any run.
 
     Raises:
@@ -221,7 +221,7 @@ def answer_of(method: str, ask: Callable[..., Any], *about: Any) -> Any:
 
 def _said(method: str, ask: Callable[..., Any], *about: Any) -> str | None:
     """Return the reason that a method gives, or None."""
-    reason = answer_of(method, ask, *about)
+    reason = _answer(method, ask, *about)
     if reason is None or isinstance(reason, str):
         return reason
     raise TargetFault(f"{method}() {what_is_no_reason(reason)}")

@@ -15,7 +15,6 @@ from optimetry.reference.books.torch.nadam import NAdam
 KEPT = 256
 """How many products of momenta are remembered: parameters that miss gradients are at other updates."""
 
-
 LOST = 2.0**-60
 """``1 - x`` is 1 for every x up to this."""
 
