@@ -128,10 +128,6 @@ class Arena:
                 device.assign(self.real(tensor), device.copied(parameter))
         self._bases = np.array([address_of(parameter) for parameter in self.flat], np.int64)
 
-    def row_size(self, tensor: int) -> int:
-        """Return the number of elements of one row of a parameter."""
-        return math.prod(self.shapes[tensor][1:])
-
     def itemsize(self, name: str) -> int:
         """Return the bytes of one element of an array that a pass reads or writes."""
         narrow = name == GRAD or (name == PARAM and self.master is None) or name not in (PARAM, *self.slots)

@@ -12,7 +12,7 @@ import numpy as np
 
 from optimetry.accelerated.dtypes import Array
 from optimetry.accelerated.inplace import InPlace, Options, zeros
-from optimetry.accelerated.kernels.kernel import PARAM, Kernel, Pass, Rate, Real
+from optimetry.accelerated.kernels.kernel import PARAM, Kernel, Pass, Rate, Real, measuring
 from optimetry.reference.clips import GradientClipByGlobalNorm, GradientClipByNorm, GradientClipByValue
 from optimetry.reference.errors import ArrayError
 
@@ -20,11 +20,6 @@ from optimetry.reference.errors import ArrayError
 def between(g: Real, low: Real, high: Real) -> tuple[Real]:
     """``min(max(g, low), high)``."""
     return (np.minimum(np.maximum(g, low), high),)
-
-
-def measured(g: Real) -> tuple[Real]:
-    """``g``, whose norm is measured."""
-    return (g,)
 
 
 def scaled(g: Real, factor: Real) -> tuple[Real]:
@@ -38,7 +33,6 @@ BETWEEN_CUDA = """
 """
 """Comparisons with NaN are false, so NaN stays."""
 
-MEASURED_CUDA = "measured0 = g;"
 SCALED_CUDA = "g = g * factor;"
 JOINT_FACTOR = "limit / (norm <= limit ? limit : norm)"
 """``c / max(c, norm)``: if the norm is NaN, the comparison is false, and the factor is NaN."""
@@ -56,8 +50,8 @@ def scaling(limit: float, joint: bool) -> Kernel:
         return (np.where(norm > limit, limit / norm, 1.0),)
 
     rate = Rate(JOINT_FACTOR if joint else OWN_FACTOR, {"limit": limit}, joint)
-    measure = Pass(measured, (PARAM,), (), lambda lr, t: (), sums=1, cuda=MEASURED_CUDA)
-    return Kernel((measure, Pass(scaled, (PARAM,), (PARAM,), scalars, cuda=SCALED_CUDA, rate=rate)))
+    update = Pass(scaled, (PARAM,), (PARAM,), scalars, cuda=SCALED_CUDA, rate=rate)
+    return Kernel((measuring(PARAM), update))
 
 
 class _Clip(InPlace):

@@ -98,9 +98,9 @@ class Compression(InPlace):
         runs = self._ready("accumulate", read=grads, noun="gradient")
         messages: dict[int, Message] = {}
         for group, selector in zip(self._groups, self._selectors, strict=True):
-            selection = selector.ready([count_sent(self.arrays[i].size, sparsity) for i in group.members])
-            messages |= zip(group.members, selection.messages, strict=True)
-            runs.append(selection.run)
+            sent, run = selector.ready([count_sent(self.arrays[i].size, sparsity) for i in group.members])
+            messages |= zip(group.members, sent, strict=True)
+            runs.append(run)
         for run in runs:
             run()
         return [messages[i] for i in range(len(grads))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -75,7 +76,7 @@ class Plan:
         for i in tensors.tolist():
             grad = grads[i]
             if isinstance(grad, Rows):
-                grad, length = grad.summed(arena.dtypes, arena.device), arena.row_size(i)
+                grad, length = grad.summed(arena.dtypes, arena.device), math.prod(arena.shapes[i][1:])
                 rows = len(grad.ids)
                 items.append((np.full(rows, i), grad.ids * length, np.full(rows, length), np.arange(rows) * length))
                 flat[i], addresses[i] = grad.values, address_of(grad.values)

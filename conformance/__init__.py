@@ -52,6 +52,9 @@ def parametrize_with_checks(
         TargetError: the target cannot be loaded, or is no target.
         LedgerError: the ledger cannot be read.
     """
-    from optimetry.conformance.plugin.checks import Judging, parametrization
+    import pytest
 
-    return parametrization(Judging.of(target, optimizers, dtypes, effort, seed, expect, book))
+    from optimetry.conformance.plugin.checks import Judging, parameters
+
+    judging = Judging.of(target, optimizers, dtypes, effort, seed, expect, book)
+    return pytest.mark.parametrize("check", parameters(judging))

@@ -120,6 +120,8 @@ class Declared:
         elementwise: whether an element of the result depends on the same element of the inputs alone.
         counts_zeros: whether elements that are zero in all inputs change the results of others; a norm does not.
         shaped: whether results depend on the shape of a parameter: rows and columns are distinguished.
+        joint: whether what one parameter gets depends on the others.
+        adds_up: whether it adds up what it is fed, in an order that its document leaves open.
 
     Raises:
         HyperparameterError: a value is of the wrong type, NaN or outside its domain.
@@ -130,6 +132,8 @@ class Declared:
     elementwise: ClassVar[bool] = True
     counts_zeros: ClassVar[bool] = False
     shaped: ClassVar[bool] = False
+    joint: ClassVar[bool] = False
+    adds_up: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for declared in self.hyperparameters():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -28,12 +28,12 @@ class Traced(NDArrayOperatorsMixin):
 
     Args:
         value: the array, or the Python number.
-        name: what it is called.
+        name: what it is called; in a subclass whatever stands for it.
         lines: where operations are written down.
         show: the number of the element that is worked through, as text.
     """
 
-    def __init__(self, value: Any, name: str, lines: list[str], show: Callable[[Any], str]) -> None:
+    def __init__(self, value: Any, name: Any, lines: list[Any], show: Callable[[Any], str] = str) -> None:
         self.value, self.name, self.lines, self.show = value, name, lines, show
 
     @property
@@ -46,24 +46,24 @@ class Traced(NDArrayOperatorsMixin):
         """The number of its dimensions."""
         return np.ndim(self.value)
 
-    def __getitem__(self, key: Any) -> Traced:
-        return Traced(self.value[key], f"{self.name}[{key}]", self.lines, self.show)
+    def __getitem__(self, key: Any) -> Self:
+        return type(self)(self.value[key], f"{self.name}[{key}]", self.lines, self.show)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return self._made(ufunc.__name__, getattr(ufunc, method)(*map(_value, inputs), **kwargs), inputs)
+        return self._made(ufunc.__name__, getattr(ufunc, method)(*map(value_of, inputs), **kwargs), inputs)
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         along = [f"axis={kwargs['axis']}"] if "axis" in kwargs else []
-        return self._made(func.__name__, func(*map(_value, args), **kwargs), args, along)
+        return self._made(func.__name__, func(*map(value_of, args), **kwargs), args, along)
 
     def _made(self, name: str, value: Any, operands: Any, along: list[str] | None = None) -> Traced:
         """The result of an operation, with a line for it; of numbers alone it stays a Python number."""
-        if not any(isinstance(_value(operand), np.ndarray | np.generic) for operand in operands):
+        if not any(isinstance(value_of(operand), np.ndarray | np.generic) for operand in operands):
             value = value.item()
         made = Traced(value, f"s{len(self.lines) + 1}", self.lines, self.show)
         names = [each.name if isinstance(each, Traced) else self.show(each) for each in operands]
         by_name = _written(name, [*names, *(along or [])])
-        in_numbers = _written(name, [*(self.show(_value(each)) for each in operands), *(along or [])])
+        in_numbers = _written(name, [*(self.show(value_of(each)) for each in operands), *(along or [])])
         self.lines.append(f"{made.name} = {by_name} = {in_numbers} = {self.show(value)}")
         return made
 
@@ -111,12 +111,13 @@ def explained(rule: Rule, name: str, param: Any, grad: Any, state: State, lr: fl
             "with   " + ", ".join(settings),
             "before " + ", ".join(f"{name} = {show(array)}" for name, array in arrays.items()),
             *(f"    {line}" for line in lines),
-            "after  " + ", ".join(f"{name} = {show(_value(each))}" for name, each in {"param": new, **after}.items()),
+            "after  " + ", ".join(f"{name} = {show(value_of(each))}" for name, each in {"param": new, **after}.items()),
         ]
     )
 
 
-def _value(operand: Any) -> Any:
+def value_of(operand: Any) -> Any:
+    """Return the value of a traced number, and anything else as it is."""
     return operand.value if isinstance(operand, Traced) else operand
 
 

@@ -11,7 +11,7 @@ from optimetry.reports.csv_text import csv_of
 from optimetry.reports.results import Results
 
 SHOWN = (1, 10, 100, 1_000, 10_000)
-"""The steps that tables show; a CSV file and the site's plots have all that were measured."""
+"""The steps that tables show beside the last; a CSV file and the site's plots have all that were measured."""
 
 SETTING = """\
 Each engine ran at the documented defaults beside the documented rule in wide precision, on the same gradients"""
@@ -39,16 +39,12 @@ def terminal(measured: Sequence[Accuracy], width: int) -> str:
     """
     shown = steps(measured)
     table = _fitting(measured, shown, "simple", ", ")
-    while _width(table) > width:
+    while max(map(len, table.splitlines())) > width:
         table = _fitting(measured, shown, "simple", ",\n")
         if len(shown) <= 2:
             break
         shown = [shown[0], *shown[2:]]
     return table
-
-
-def _width(text: str) -> int:
-    return max(map(len, text.splitlines()))
 
 
 def _fitting(
@@ -81,9 +77,12 @@ def rows(measured: Sequence[Accuracy], shown: Sequence[int]) -> list[list[str]]:
 
 
 def steps(measured: Iterable[Accuracy]) -> list[int]:
-    """Return the steps that a table shows: those of `SHOWN` that were reached."""
-    reached = {point.step for each in measured for point in each.points}
-    return [step for step in SHOWN if step in reached]
+    """Return the steps that a table shows: those of `SHOWN` that were reached, and the last of each run."""
+    reached, last = set[int](), set[int]()
+    for each in measured:
+        reached |= {point.step for point in each.points}
+        last.add(each.points[-1].step)
+    return sorted(reached & {*SHOWN} | last)
 
 
 def markdown(results: Iterable[Results]) -> str:

@@ -6,6 +6,12 @@ from multiprocessing import forkserver
 import pytest
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of tests that take longest, and of which a part is run otherwise."""
+    meaning = "name what every planted mutation computes, in place of every third: five minutes more of one core"
+    parser.addoption("--name-all-faults", action="store_true", help=meaning)
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Leave what has been collected, which lives to the end, out of every later pass of the garbage collector."""
     gc.collect()
@@ -23,3 +29,13 @@ def new_processes() -> None:
 
     if worker.new_processes().get_start_method() == "forkserver":
         forkserver.ensure_running()
+
+
+@pytest.fixture
+def few_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let ``optimetry check`` try few cases, which lead to the same words."""
+    from optimetry.conformance.cases.effort import Effort
+    from optimetry.conformance.commands import check
+
+    for name in ("quick", "standard"):
+        monkeypatch.setitem(check.ALL_EFFORTS, name, Effort(name, 12, 2))

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from optimetry.conformance.cases.effort import EFFORTS, Effort
 from tests.pages import blocks, play
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -27,12 +26,12 @@ ILLUSTRATIONS = {"", "text"}
 """Languages of what is shown and not run; but ``text`` behind a command is compared with what that prints."""
 
 
+@pytest.mark.usefixtures("few_cases")
 @pytest.mark.parametrize("page", PLAYED)
 def test_what_a_page_shows_happens(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    monkeypatch.setitem(EFFORTS, "quick", Effort("quick", 12, 2))  # for the same words
     play((DOCS / f"{page}.md").read_text(encoding="utf-8"), tmp_path)
 
 

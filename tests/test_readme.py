@@ -68,23 +68,23 @@ def test_the_output_shown_is_what_was_published() -> None:
         assert row in all_rows
 
 
-def test_the_target_of_ten_lines_conforms_by_the_command_shown(tmp_path: Path) -> None:
-    code_blocks = blocks("Judge your own in ten lines")
-    (tmp_path / "adapter.py").write_text(next(code for kind, code in code_blocks if kind == "python"), encoding="utf-8")
-    program, *arguments = shlex.split(next(code for kind, code in code_blocks if kind == "sh"))
-    assert program == "optimetry"
-    command = [Path(sys.executable).with_name(program), *arguments]
-    run = subprocess.run(command, check=False, cwd=tmp_path, capture_output=True, text=True)
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert "2 verdicts: 2 conforms" in run.stdout
-
-
-def test_the_example_of_wrappers_conforms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("few_cases")
+@pytest.mark.parametrize(
+    ("page", "section", "file"),
+    [
+        ("README.md", "Judge your own in ten lines", "adapter.py"),
+        ("docs/your-own-class.md", "Clips, regularizers and averages", "clips.py"),
+    ],
+)
+def test_an_example_conforms_by_the_command_shown(
+    page: str, section: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    page = (ROOT / "docs" / "your-own-class.md").read_text(encoding="utf-8")
-    pages.play(page.partition("\n## Clips, regularizers and averages\n")[2], tmp_path)
-    assert (tmp_path / "clips.py").is_file()
+    text = (ROOT / page).read_text(encoding="utf-8").partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    assert re.search(r"^optimetry check ", text, re.MULTILINE)
+    pages.play(text, tmp_path)
+    assert (tmp_path / file).is_file()
 
 
 def test_the_pytest_line_judges_the_target_of_ten_lines(tmp_path: Path) -> None:

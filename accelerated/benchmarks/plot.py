@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from optimetry.reports.site.plots import FAINT, MARKERS, SERIES, STYLE, TEXT, legend, panels, themed
+from optimetry.reports.site.plots import FAINT, MARKERS, SERIES, TEXT, drawing, legend, panels, themed
 from optimetry.reports.speed import TOUCH
 
 Row = Mapping[str, Any]
@@ -33,12 +33,8 @@ def draw(rows: Sequence[Row], file: Path) -> None:
     chosen = {size: times for size in SIZES if (times := _of(rows, size))}
     if not chosen:
         return
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    with rc_context(STYLE):
-        rules = max(map(len, chosen.values()))
-        figure = Figure(figsize=(5 * len(chosen), 1 + 0.25 * rules), layout="constrained")
+    rules = max(map(len, chosen.values()))
+    with drawing(5 * len(chosen), 1 + 0.25 * rules) as figure:
         row = figure.subplots(1, len(chosen), squeeze=False)[0]
         for axes, ((tensors, elements), times) in zip(row, chosen.items(), strict=True):
             edge = 4 * max(ours for ours, _, _ in times.values())

@@ -55,10 +55,7 @@ class NumbaExecutable:
 
     def __init__(self, kernel: Kernel, dtypes: DtypePair, threads: int, *, master: bool) -> None:
         self.kernel, self.threads, self.master = kernel, threads, master
-        self._loops = [
-            compiled(pass_, len(pass_.scalars(1.0, 1, *[1.0] * values)), dtypes, master)
-            for pass_, values in zip(kernel.passes, kernel.measured, strict=True)
-        ]
+        self._loops = [compiled(pass_, dtypes, master) for pass_ in kernel.passes]
 
     def ready(self, plan: Plan, lr: float) -> Callable[[], None]:
         """Prepare one step in place."""

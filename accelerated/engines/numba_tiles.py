@@ -33,10 +33,8 @@ class NumbaTiles:
         self.kernel, self.factors, self.dtypes = kernel, factors, dtypes
         self.threads, self.master = threads, master
         writers = [tile_text.crossed_text, *[tile_text.tiled_text] * (len(kernel.passes) - 1)]
-        self._loops = [
-            compiled(pass_, len(pass_.scalars(1.0, 1, *[1.0] * values)), dtypes, master, write)
-            for pass_, values, write in zip(kernel.passes, kernel.measured, writers, strict=True)
-        ]
+        passes = zip(kernel.passes, writers, strict=True)
+        self._loops = [compiled(pass_, dtypes, master, write) for pass_, write in passes]
         self._renew = _renew(dtypes.compute)
 
     def ready(self, plan: Plan, lr: float) -> Callable[[], None]:

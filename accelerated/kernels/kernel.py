@@ -7,6 +7,7 @@ stands beside it: the same operations in the same order, on variables of the sam
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
@@ -120,6 +121,12 @@ class Pass:
     rate: Rate | None = None
     number: Number | None = None
 
+    @property
+    def arguments(self) -> tuple[list[str], list[str]]:
+        """The names of the arguments of ``function``: those of the elements, and those of the scalars."""
+        names = list(inspect.signature(self.function).parameters)
+        return names[: len(self.reads)], names[len(self.reads) :]
+
     def arrays(self, *, master: bool) -> tuple[str, ...]:
         """Return the arrays of this pass in the order of the rows of its table of addresses."""
         return (*self.reads, OUT) if master and PARAM in self.writes else self.reads
@@ -183,6 +190,23 @@ def elementwise(
     """Make a kernel of one pass: ``function(param, grad, *slots, *scalars)`` returns ``(param, *slots)``."""
     pass_ = Pass(function, (PARAM, GRAD, *slots), (PARAM, *slots), scalars, cuda)
     return Kernel((pass_,), by_rows=by_rows, ring=ring, regrouped=regrouped)
+
+
+def of_one(g: Real) -> tuple[Real]:
+    """``g``, whose norm is measured."""
+    return (g,)
+
+
+def of_two(w: Real, g: Real) -> tuple[Real, Real]:
+    """``w`` and ``g``, whose norms are measured."""
+    return w, g
+
+
+def measuring(*arrays: str) -> Pass:
+    """Make a pass that measures the norm of one array, or those of two."""
+    if len(arrays) == 1:
+        return Pass(of_one, arrays, (), lambda lr, t: (), "measured0 = g;", sums=1)
+    return Pass(of_two, arrays, (), lambda lr, t: (), "measured0 = w;\nmeasured1 = g;", sums=2)
 
 
 def select(condition: Any, chosen: Real, otherwise: Real) -> Real:

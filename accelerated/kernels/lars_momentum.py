@@ -6,13 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Pass, Rate, Real
+from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Pass, Rate, Real, measuring
 from optimetry.reference.rules.lars_momentum import LarsMomentum
-
-
-def lars_terms(w: Real, g: Real) -> tuple[Real, Real]:
-    """``w`` and ``g``, whose norms are measured."""
-    return w, g
 
 
 def lars_momentum(w: Real, g: Real, v: Real, local_lr: Real, mu: Real, decay: Real) -> tuple[Real, Real]:
@@ -21,10 +16,6 @@ def lars_momentum(w: Real, g: Real, v: Real, local_lr: Real, mu: Real, decay: Re
     return w - v, v
 
 
-TERMS_CUDA = """
-    measured0 = w;
-    measured1 = g;
-"""
 CUDA = """
     v = mu * v + local_lr * (g + decay * w);
     w = w - v;
@@ -59,6 +50,5 @@ def lars_of(
     def scalars(lr: float, t: Real, param_norm: Real, grad_norm: Real) -> tuple[Real, ...]:
         return local_lr(lr, param_norm, grad_norm), momentum, decay
 
-    measure = Pass(lars_terms, (PARAM, GRAD), (), lambda lr, t: (), sums=2, cuda=TERMS_CUDA)
     update = Pass(lars_momentum, (PARAM, GRAD, velocity), (PARAM, velocity), scalars, cuda=CUDA, rate=rate)
-    return Kernel((measure, update))
+    return Kernel((measuring(PARAM, GRAD), update))

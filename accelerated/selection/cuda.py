@@ -6,7 +6,7 @@ consecutive entries, and scans over the threads of a block, then over the units 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from optimetry.accelerated.devices.interface import Computer, address_of
 from optimetry.accelerated.dtypes import Array
 from optimetry.accelerated.plan import Units
 from optimetry.accelerated.selection.selector import DIGIT, Keys, new_messages
+from optimetry.reference.distributed.dgc_momentum import Message
 
 COMMON = """
 typedef long long i64;
@@ -171,36 +172,33 @@ class CudaSelector:
         self.units = np.stack([units.item, begin, begin + units.count, units.start])
         self.first = np.searchsorted(units.item, np.arange(len(sizes) + 1))
 
-    def ready(self, numbers: Sequence[int]) -> CudaSelection:
-        """Prepare; besides the messages it needs a kilobyte for each parameter."""
-        return CudaSelection(self, numbers)
+    def ready(self, numbers: Sequence[int]) -> tuple[list[Message], Callable[[], None]]:
+        """Prepare; besides the messages it needs a kilobyte for each parameter.
 
+        Tables are copied for each step, since those that another stream has copied may not be there yet.
+        """
+        new, put = self.device.zeros, self.device.given
+        indices, values, messages = new_messages(numbers, self.dtype, new)
+        item, begin, end, start = put(self.units)
+        first, wanted, offset = put(self.first), put(np.array(numbers)), put(np.cumsum([0, *numbers[:-1]]))
+        prefix, counts = new(len(numbers), np.uint64), new(len(numbers) << DIGIT, np.uint32)
+        items, units = len(numbers), self.units.shape[1]
+        tallies = new(units, np.uint64)
 
-class CudaSelection:
-    """One step. Its tables are copied for it, since those that another stream has copied may not be there yet."""
+        def run() -> None:
+            """Find the thresholds, digit by digit, then take."""
+            u, v, shifts = self.u.block, self.v.block, self.keys.shifts
+            if not units:
+                return
+            for shift in shifts:
+                self._launch("count", units, v, item, begin, end, prefix, shift, counts)
+                self._launch("choose", items, prefix, wanted, counts)
+            self._launch("mark", units, v, item, begin, end, prefix, shifts[-1], tallies)
+            self._launch("place", items, first, tallies)
+            places = (start, wanted, offset, tallies, indices, values)
+            self._launch("take", units, u, v, item, begin, end, prefix, shifts[-1], *places)
 
-    def __init__(self, selector: CudaSelector, numbers: Sequence[int]) -> None:
-        self.of, new, put = selector, selector.device.zeros, selector.device.given
-        self.indices, self.values, self.messages = new_messages(numbers, selector.dtype, new)
-        self.units, self.first = put(selector.units), put(selector.first)
-        self.wanted, self.offset = put(np.array(numbers)), put(np.cumsum([0, *numbers[:-1]]))
-        self.prefix, self.counts = new(len(numbers), np.uint64), new(len(numbers) << DIGIT, np.uint32)
-        self.tallies = new(selector.units.shape[1], np.uint64)
-
-    def run(self) -> None:
-        """Find the thresholds, digit by digit, then take."""
-        u, v, shifts = self.of.u.block, self.of.v.block, self.of.keys.shifts
-        items, units = len(self.messages), self.of.units.shape[1]
-        if not units:
-            return
-        item, begin, end, start = (self.units[row] for row in range(4))
-        for shift in shifts:
-            self._launch("count", units, v, item, begin, end, self.prefix, shift, self.counts)
-            self._launch("choose", items, self.prefix, self.wanted, self.counts)
-        self._launch("mark", units, v, item, begin, end, self.prefix, shifts[-1], self.tallies)
-        self._launch("place", items, self.first, self.tallies)
-        places = (start, self.wanted, self.offset, self.tallies, self.indices, self.values)
-        self._launch("take", units, u, v, item, begin, end, self.prefix, shifts[-1], *places)
+        return messages, run
 
     def _launch(self, name: str, blocks: int, *arguments: Array | int) -> None:
-        self.of.launch[name](blocks, [value if isinstance(value, int) else address_of(value) for value in arguments])
+        self.launch[name](blocks, [value if isinstance(value, int) else address_of(value) for value in arguments])

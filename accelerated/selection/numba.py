@@ -15,6 +15,7 @@ from optimetry.accelerated.plan import Units
 from optimetry.accelerated.selection.selector import DIGIT, Keys, new_messages
 from optimetry.accelerated.source.machine_code import DONE, TAKEN, counted, fetch_and_add, in_machine_code, look_on
 from optimetry.accelerated.threads import together, worthwhile
+from optimetry.reference.distributed.dgc_momentum import Message
 
 BINS = 1 << DIGIT
 
@@ -187,36 +188,27 @@ class NumbaSelector:
             compiled(function, self.keys.raw) for function in (count, choose, mark, place, take)
         )
 
-    def ready(self, numbers: Sequence[int]) -> NumbaSelection:
+    def ready(self, numbers: Sequence[int]) -> tuple[list[Message], Callable[[], None]]:
         """Prepare; besides the messages it needs a few kilobytes for each parameter."""
-        return NumbaSelection(self, numbers)
+        indices, values, messages = new_messages(numbers, self.dtype, np.empty)
+        wanted, prefix = np.array(numbers, np.int64), np.zeros(len(numbers), np.uint64)
+        counts, tallies = np.zeros((len(numbers), BINS), np.int64), np.empty((2, self.units.shape[1]), np.int64)
+        v, units, keys = self.v, self.units, np.array([self.keys.left, self.keys.infinite], np.uint64)
 
+        def run() -> None:
+            """Find the thresholds, digit by digit, then take."""
+            for shift in self.keys.shifts:
+                self._shared(self.count, v, units, keys, prefix, np.uint64(shift), counts)
+                self.choose(prefix, wanted, counts)
+            threshold = prefix << np.uint64(self.keys.shifts[-1])
+            self._shared(self.mark, v, units, keys, threshold, tallies)
+            self.place(units, wanted, tallies)
+            raw = values.view(self.keys.raw)
+            self._shared(self.take, v, units, keys, threshold, tallies, self.u, self.first, indices, raw)
 
-class NumbaSelection:
-    """One step."""
-
-    def __init__(self, selector: NumbaSelector, numbers: Sequence[int]) -> None:
-        self.of, keys = selector, selector.keys
-        self.indices, self.values, self.messages = new_messages(numbers, selector.dtype, np.empty)
-        self.wanted = np.array(numbers, np.int64)
-        self.prefix = np.zeros(len(numbers), np.uint64)
-        self.counts = np.zeros((len(numbers), BINS), np.int64)
-        self.tallies = np.empty((2, selector.units.shape[1]), np.int64)
-        self.keys = np.array([keys.left, keys.infinite], np.uint64)
-
-    def run(self) -> None:
-        """Find the thresholds, digit by digit, then take."""
-        of, v, units = self.of, self.of.v, self.of.units
-        for shift in of.keys.shifts:
-            self._shared(of.count, v, units, self.keys, self.prefix, np.uint64(shift), self.counts)
-            of.choose(self.prefix, self.wanted, self.counts)
-        threshold = self.prefix << np.uint64(of.keys.shifts[-1])
-        self._shared(of.mark, v, units, self.keys, threshold, self.tallies)
-        of.place(units, self.wanted, self.tallies)
-        values = self.values.view(of.keys.raw)
-        self._shared(of.take, v, units, self.keys, threshold, self.tallies, of.u, of.first, self.indices, values)
+        return messages, run
 
     def _shared(self, loop: Callable[..., None], *arguments: Any) -> None:
         """Run a loop over all units on several threads."""
-        counters, size = np.zeros(2, np.int64), self.of.units.shape[1]
-        together(partial(loop, *arguments, counters), self.of.threads, lambda: counters[DONE] >= size)
+        counters, size = np.zeros(2, np.int64), self.units.shape[1]
+        together(partial(loop, *arguments, counters), self.threads, lambda: counters[DONE] >= size)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -24,24 +24,19 @@ class NumpySelector:
             for first, size in zip(v.first.tolist(), sizes.tolist(), strict=True)
         ]
 
-    def ready(self, numbers: Sequence[int]) -> NumpySelection:
+    def ready(self, numbers: Sequence[int]) -> tuple[list[Message], Callable[[], None]]:
         """Prepare; the magnitudes of the largest parameter are the memory it needs."""
-        return NumpySelection(self.pairs, numbers)
+        dtype = self.pairs[0][1].dtype
+        _, _, messages = new_messages(numbers, dtype, np.empty)
+        magnitude = np.empty(max(v.size for _, v in self.pairs), dtype)
 
+        def run() -> None:
+            """Take from each parameter."""
+            for (u, v), message in zip(self.pairs, messages, strict=True):
+                if v.size:
+                    _take(u, v, message, magnitude[: v.size])
 
-class NumpySelection:
-    """One step."""
-
-    def __init__(self, pairs: Sequence[tuple[Array, Array]], numbers: Sequence[int]) -> None:
-        self.pairs, dtype = pairs, pairs[0][1].dtype
-        _, _, self.messages = new_messages(numbers, dtype, np.empty)
-        self.magnitude = np.empty(max(v.size for _, v in pairs), dtype)
-
-    def run(self) -> None:
-        """Take from each parameter."""
-        for (u, v), message in zip(self.pairs, self.messages, strict=True):
-            if v.size:
-                _take(u, v, message, self.magnitude[: v.size])
+        return messages, run
 
 
 def _take(u: Array, v: Array, message: Message, magnitude: Array) -> None:

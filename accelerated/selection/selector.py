@@ -41,21 +41,16 @@ class Keys:
         return cls(raw, left, infinite, tuple(range(64 - DIGIT, 63 - 8 * dtype.itemsize, -DIGIT)))
 
 
-class Selection(Protocol):
-    """The entries to take in one step, with all memory for them."""
-
-    messages: list[Message]
-
-    def run(self) -> None:
-        """Fill the messages, and set the entries that they hold to zero."""
-        ...
-
-
 class Selector(Protocol):
     """A selector compiled for the residuals of one dtype."""
 
-    def ready(self, numbers: Sequence[int]) -> Selection:
-        """Prepare to take so many entries of each parameter, at least one of each that has any."""
+    def ready(self, numbers: Sequence[int]) -> tuple[list[Message], Callable[[], None]]:
+        """Prepare to take so many entries of each parameter, at least one of each that has any.
+
+        Returns:
+            The messages, and a function to call once: it fills them, and sets the entries that they hold to zero. All
+            memory for it is taken before.
+        """
         ...
 
 

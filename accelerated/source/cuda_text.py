@@ -137,8 +137,7 @@ extern "C" __global__ void norms(
 def pass_text(pass_: Pass, dtypes: DtypePair, threads: int, *, master: bool) -> str:
     """Write the program of a pass; its kernel is ``one_pass``."""
     names, held = pass_.arrays(master=master), pass_.held(dtypes, master=master)
-    arguments = list(inspect.signature(pass_.function).parameters)
-    elements, scalars = arguments[: len(pass_.reads)], arguments[len(pass_.reads) :]
+    elements, scalars = pass_.arguments
     variable = dict(zip(pass_.reads, elements, strict=True))
     variable[OUT] = variable.get(PARAM, "")
     writes = (*pass_.writes, OUT) if OUT in names else pass_.writes
@@ -192,7 +191,6 @@ def norms_text(measured: Pass, pass_: Pass, dtypes: DtypePair, threads: int) -> 
     """
     assert pass_.rate is not None
     norms = list(inspect.signature(pass_.scalars).parameters)[2:]
-    width = len(inspect.signature(pass_.function).parameters) - len(pass_.reads)
     sums = range(measured.sums)
     return common(dtypes, threads) + NORMS.format(
         totals=lines(1, (f"double total{j} = 0;" for j in sums)),
@@ -217,7 +215,7 @@ def norms_text(measured: Pass, pass_: Pass, dtypes: DtypePair, threads: int) -> 
             if pass_.number
             else (),
         ),
-        width=width,
+        width=len(pass_.arguments[1]),
         rate=pass_.rate.cuda,
     )
 

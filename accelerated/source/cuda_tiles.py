@@ -6,7 +6,6 @@ the last pass its first scalar (a block for each tensor). Sums have one fixed or
 
 from __future__ import annotations
 
-import inspect
 from textwrap import indent
 
 from optimetry.accelerated.dtypes import DtypePair
@@ -99,8 +98,7 @@ extern "C" __global__ void rates(
 def tiled_text(pass_: Pass, dtypes: DtypePair, threads: int, *, master: bool, crossed: bool) -> str:
     """Write the program of a pass over tiles, whose kernel is ``one_pass``; ``crossed`` as in `tile_text`."""
     names, held = pass_.arrays(master=master), pass_.held(dtypes, master=master)
-    arguments = list(inspect.signature(pass_.function).parameters)
-    elements, scalars = arguments[: len(pass_.reads)], arguments[len(pass_.reads) :]
+    elements, scalars = pass_.arguments
     variable = dict(zip(pass_.reads, elements, strict=True))
     place = {ROW: "top + y", COLUMN: "left + x"}
 
@@ -171,6 +169,6 @@ def rates_text(kernel: Kernel, dtypes: DtypePair, threads: int) -> str:
     numbers = enumerate(("lr", *pass_.rate.numbers))
     return common(dtypes, threads) + RATES.format(
         numbers=lines(2, (f"const double {name} = numbers[{j}];" for j, name in numbers)),
-        width=len(inspect.signature(pass_.function).parameters) - len(pass_.reads),
+        width=len(pass_.arguments[1]),
         rate=pass_.rate.cuda,
     )

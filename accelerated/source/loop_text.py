@@ -58,11 +58,11 @@ def _select(condition: Any, chosen: Any, otherwise: Any) -> Any:
     return implementation
 
 
-Writer = Callable[[Pass, int, DtypePair, bool], str]
-"""Writes the source text of the loop of a pass with a number of scalars, dtypes, and master copies or not."""
+Writer = Callable[[Pass, DtypePair, bool], str]
+"""Writes the source text of the loop of a pass with dtypes, and master copies or not."""
 
 
-def text_of(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool) -> str:
+def text_of(pass_: Pass, dtypes: DtypePair, master: bool) -> str:
     """Write the source text of the loop over elements."""
     names = pass_.arrays(master=master)
     element = {name: f"{name}_array[i]" for name in names}  # a slot may have the name of a number in the loop
@@ -70,14 +70,14 @@ def text_of(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool) -> str:
     loop = [
         *(f"{name}_array = array_at(table[{j}, k], start, n, {dtype[name]})" for j, name in enumerate(names)),
         "for i in range(n):",
-        *(f"    {line}" for line in inner(pass_, element, scalars, dtypes, master)),
+        *(f"    {line}" for line in inner(pass_, element, dtypes, master)),
     ]
     if dtypes.narrow and not sums:  # the order of a sum must not depend on what else a step updates
         loop = in_runs(loop, {j: sizes_of(dtypes)[dtype[name]] for j, name in enumerate(names)}, "n * size", RUN, AHEAD)
     return around_units(
         [
             "k, start, n, r = units[0, unit], units[1, unit], units[2, unit], units[3, unit]",
-            *(f"c{j} = compute(scalars[r, {j}])" for j in range(scalars)),
+            *constants_of(pass_),
             *(f"{total} = 0.0" for total in sums),
             *loop,
             *(f"partial[unit, {j}] = {total}" for j, total in enumerate(sums)),
@@ -120,11 +120,16 @@ def dtypes_of(pass_: Pass, dtypes: DtypePair, master: bool) -> dict[str, str]:
     return {name: "held" if name in held else "compute" for name in pass_.arrays(master=master)}
 
 
-def inner(pass_: Pass, element: Mapping[str, str], scalars: int, dtypes: DtypePair, master: bool) -> list[str]:
+def constants_of(pass_: Pass) -> list[str]:
+    """Write the lines that read the scalars of a unit."""
+    return [f"c{j} = compute(scalars[r, {j}])" for j in range(len(pass_.arguments[1]))]
+
+
+def inner(pass_: Pass, element: Mapping[str, str], dtypes: DtypePair, master: bool) -> list[str]:
     """Write the lines for one element, given its name in each array."""
     held = pass_.held(dtypes, master=master)
     operands = [f"widen({element[name]})" if name in held else element[name] for name in pass_.reads]
-    constants = [f"c{j}" for j in range(scalars)]
+    constants = [f"c{j}" for j in range(len(pass_.arguments[1]))]
     sums = [f"sum{j}" for j in range(pass_.sums)]
     results = [f"new_{name}" for name in (*sums, *pass_.writes)]
     stores = [f"{element[name]} = {f'narrow(new_{name})' if name in held else f'new_{name}'}" for name in pass_.writes]
@@ -167,17 +172,17 @@ SIGNATURE = types.void(
 _LOOPS: dict[tuple[object, ...], machine_code.Loop] = {}
 
 
-def compiled(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool, write: Writer = text_of) -> machine_code.Loop:
+def compiled(pass_: Pass, dtypes: DtypePair, master: bool, write: Writer = text_of) -> machine_code.Loop:
     """Compile the loop of a pass; errors are those of `in_machine_code`."""
-    key = (pass_.function, pass_.reads, pass_.writes, pass_.sums, scalars, dtypes, master, write)
+    key = (pass_.function, pass_.reads, pass_.writes, pass_.sums, dtypes, master, write)
     if key not in _LOOPS:
-        _LOOPS[key] = machine_code.in_machine_code(loop_of(pass_, scalars, dtypes, master, write), SIGNATURE)
+        _LOOPS[key] = machine_code.in_machine_code(loop_of(pass_, dtypes, master, write), SIGNATURE)
     return _LOOPS[key]
 
 
-def loop_of(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool, write: Writer = text_of) -> Callable[..., None]:
+def loop_of(pass_: Pass, dtypes: DtypePair, master: bool, write: Writer = text_of) -> Callable[..., None]:
     """Write the loop of a pass and return it as a function of Python."""
-    text = write(pass_, scalars, dtypes, master)
+    text = write(pass_, dtypes, master)
     held = np.dtype(np.uint16) if dtypes.narrow else dtypes.dtype
     widen, narrow = CONVERSIONS.get(dtypes.name, (None, None))
     around: dict[str, Any] = {

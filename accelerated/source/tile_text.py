@@ -23,7 +23,7 @@ from numba import types
 
 from optimetry.accelerated.dtypes import DtypePair
 from optimetry.accelerated.kernels.kernel import COLUMN, ROW, Pass
-from optimetry.accelerated.source.loop_text import around_units, dtypes_of, in_runs, inner, sizes_of
+from optimetry.accelerated.source.loop_text import around_units, constants_of, dtypes_of, in_runs, inner, sizes_of
 from optimetry.accelerated.source.machine_code import array_at
 
 RUN, AHEAD = 128, 2048
@@ -38,24 +38,24 @@ UNIT = ("k", "top", "rows", "left", "width", "stride", "r", "across_at", "down_a
 matrix has, its row of scalars, and where its sums go."""
 
 
-def tiled_text(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool) -> str:
+def tiled_text(pass_: Pass, dtypes: DtypePair, master: bool) -> str:
     """Write the source text of the loop over tiles."""
-    return _text(pass_, scalars, dtypes, master, crossed=False)
+    return _text(pass_, dtypes, master, crossed=False)
 
 
-def crossed_text(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool) -> str:
+def crossed_text(pass_: Pass, dtypes: DtypePair, master: bool) -> str:
     """Write the same for a pass whose last sum is also one of each row and of each column."""
-    return _text(pass_, scalars, dtypes, master, crossed=True)
+    return _text(pass_, dtypes, master, crossed=True)
 
 
-def _text(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool, *, crossed: bool) -> str:
+def _text(pass_: Pass, dtypes: DtypePair, master: bool, *, crossed: bool) -> str:
     names, dtype = pass_.arrays(master=master), dtypes_of(pass_, dtypes, master)
     element = {name: f"{name}_array[i]" for name in names} | {ROW: ROW}
     sums = [f"sum{j}" for j in range(pass_.sums)]
     place = {name: j for j, name in enumerate((*names, ACROSS, DOWN))}
     outer = [
         *(f"{name} = units[{j}, unit]" for j, name in enumerate(UNIT)),
-        *(f"c{j} = compute(scalars[r, {j}])" for j in range(scalars)),
+        *constants_of(pass_),
         *(f"{total} = 0.0" for total in sums),
     ]
     if crossed:
@@ -69,7 +69,7 @@ def _text(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool, *, crossed
     loop = [
         f"{name}_array = array_at(table[{place[name]}, k], {start}, n, {dtype[name]})" for name, start in starts.items()
     ]
-    element_lines = inner(pass_, element, scalars, dtypes, master)
+    element_lines = inner(pass_, element, dtypes, master)
     per_row = ["start, n = (top + y) * stride + left, width"]
     per_row += [f"{ROW} = array_at(table[{place[ROW]}, k], top + y, 1, compute)[0]"] if ROW in names else []
     if crossed:

@@ -9,9 +9,10 @@ import dataclasses
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from importlib import resources
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -153,27 +154,13 @@ def _mapped(grad: Array | None, change: ArrayChange) -> Array | None:
     return None if new is None else np.asarray(new)
 
 
-class _ByContent:
-    """A case as a key, equal to every other with the same content."""
-
-    def __init__(self, case: Case) -> None:
-        self.case = case
-
-    def __hash__(self) -> int:
-        return hash(self.case.content)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ByContent) and self.case.content == other.case.content
-
-
-@lru_cache(maxsize=1024)
-def _first(key: _ByContent) -> Case:
-    return key.case
+_MET: WeakValueDictionary[tuple[Any, ...], Case] = WeakValueDictionary()
+"""By content, the cases that somebody still has."""
 
 
 def met_before(case: Case) -> Case:
     """Return an earlier case of the same content, if one is still known: results are cached by case."""
-    return _first(_ByContent(case))
+    return _MET.setdefault(case.content, case)
 
 
 def _number_out(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -41,9 +41,9 @@ class Drawn(ABC):
         return self.declaration.elementwise
 
     @property
-    @abstractmethod
     def joint(self) -> bool:
         """Whether what one parameter gets depends on the others."""
+        return self.declaration.joint
 
     @property
     def counts_zeros(self) -> bool:

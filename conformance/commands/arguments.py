@@ -22,9 +22,8 @@ DEFAULT_DTYPES = ("float32", "float64")
 OPTIMIZER_HELP = "a rule or a wrapper that `optimetry rules` lists, such as adam, torch.adamw or clip_by_norm"
 """The help of an option that names an optimizer."""
 
-
 ELEMENTWISE = "a rule that treats elements one by one"
-
+"""What an option must name where `is_elementwise` must hold."""
 
 MOST_SECONDS = 1e6
 """The most seconds that an option may give, eleven days: the system's timers end not much later."""
@@ -112,18 +111,6 @@ def rules_in(
 def is_elementwise(name: str) -> bool:
     """Return whether a subject is a rule that treats elements one by one."""
     return is_rule(name) and subject_named(name).elementwise
-
-
-def elementwise_rule(name: str) -> RuleSubject:
-    """Return an elementwise rule.
-
-    Raises:
-        UsageError: it is none.
-    """
-    subject = subject_named(name)
-    if not isinstance(subject, RuleSubject) or not subject.elementwise:
-        raise UsageError(f"--optimizer {name}: must be {ELEMENTWISE}")
-    return subject
 
 
 def add_optimizers(parser: argparse.ArgumentParser, meaning: str = "a rule, as for `optimetry check`") -> None:

@@ -84,9 +84,8 @@ def add_certify(commands: Any) -> None:
 def certify_command(options: argparse.Namespace) -> int:
     """Run ``optimetry certify``; the status is 1 where a certificate does not hold, or there is none."""
     launch = launch_of(options)
-    rules = judged_as(launch.own, options.optimizer) or rules_in(
-        options.book, options.optimizer, is_elementwise, ELEMENTWISE
-    )
+    asked = judged_as(launch.own, options.optimizer) or options.optimizer
+    rules = rules_in(options.book, asked, is_elementwise, ELEMENTWISE)
     dtypes = chosen("dtype", options.dtype or [DTYPES[0]], DTYPES, elsewhere=FORMATS)
     blocks = None if options.blocks is None else whole("--blocks", options.blocks, 1)
     if blocks is not None and blocks > MOST:

@@ -7,12 +7,13 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import cast
 
 from optimetry.conformance.certify.job import BlockJob
 from optimetry.conformance.certify.judged import Judge
 from optimetry.conformance.certify.pairs import DTYPES, FIRST, STEPS, Pairs
 from optimetry.conformance.certify.settings import settings_of
-from optimetry.conformance.commands.arguments import elementwise_rule
+from optimetry.conformance.commands.arguments import is_elementwise
 from optimetry.conformance.commands.blocks import Blocks
 from optimetry.conformance.commands.progress import progress_bar
 from optimetry.conformance.commands.terminal import terminal_width
@@ -52,28 +53,22 @@ class Certification:
 
 
 def judges_of(rules: Iterable[str], dtypes: Sequence[str], seed: int, corners: bool) -> list[Judge]:
-    """Return the judges of elementwise rules in the first step and in later ones, at the defaults or at corners, too.
-
-    Raises:
-        UsageError: a rule is not elementwise.
-    """
+    """Return the judges of elementwise rules, in the first step and in later ones, at the defaults or corners, too."""
     return [
         Judge(Pairs(rule, dtype, step, seed), setting)
         for rule in rules
         for dtype in dtypes
         for step in STEPS
-        for setting in settings_of(elementwise_rule(rule), corners)
+        for setting in settings_of(cast(RuleSubject, subject_named(rule)), corners)
     ]
 
 
 def first_steps(optimizers: Sequence[str], dtypes: Sequence[str], seed: int) -> Iterator[Judge]:
     """Yield the judges of elementwise rules on all pairs in the first step, at the defaults."""
-    for optimizer in optimizers:
-        subject = subject_named(optimizer)
-        for dtype in dtypes:
-            pairs = Pairs(optimizer, dtype, FIRST, seed)
-            if dtype in DTYPES and pairs.all_parameters and isinstance(subject, RuleSubject) and subject.elementwise:
-                yield Judge(pairs, next(settings_of(subject, corners=False)))
+    certifiable = [dtype for dtype in dtypes if dtype in DTYPES]
+    for judge in judges_of(filter(is_elementwise, optimizers), certifiable, seed, corners=False):
+        if judge.pairs.step == FIRST and judge.pairs.all_parameters:
+            yield judge
 
 
 def certify_all(

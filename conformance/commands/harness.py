@@ -16,7 +16,6 @@ from optimetry.conformance.commands.terminal import counted
 from optimetry.conformance.harness.messages import elements, rows, sent_size
 from optimetry.conformance.harness.program import ProtocolProgram
 from optimetry.conformance.harness.python_harness import RULE
-from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.packed import RUN, answered_size, parts_of, unpacked
 from optimetry.conformance.targets.program import beginning, steps_of
 from optimetry.conformance.targets.session import kind_of
@@ -69,7 +68,7 @@ class Rehearsal(Interview):
 
     def _runs(self, engine: str, optimizer: str, dtype: str) -> str:
         """Play a run, the same without steps, and one of other inputs, which must give another answer."""
-        case = example(optimizer, dtype, limits_of(DeclaredEngine(self.hello, engine), optimizer).offered)
+        case = example(DeclaredEngine(self.hello, engine), optimizer, dtype)
         run = self._run(engine, case)
         if isinstance(run, str):
             return run
@@ -86,7 +85,7 @@ class Rehearsal(Interview):
 
     def _packed(self, engine: str, optimizer: str, dtype: str) -> str:
         """Play a run whose arrays follow the line as bytes; it must give the same as the run in a line."""
-        case = example(optimizer, dtype, limits_of(DeclaredEngine(self.hello, engine), optimizer).offered)
+        case = example(DeclaredEngine(self.hello, engine), optimizer, dtype)
         line, packed = parts_of(case)
         request = {"do": RUN, "engine": engine, **line}
         answer, behind = self.asked_packed(request, packed, LONGEST, answered_size(case))

@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -91,8 +91,7 @@ def launch_of(options: Any) -> Launch:
         UsageError: there is no target, or two, or an option that does not fit; the text says what is allowed.
     """
     memory = memory_of(options.memory_limit)
-    for text in _refusals(options):
-        raise UsageError(text)
+    _refuse(options)
     how = ("--beside",) if options.beside else ()
     how += ("--python", options.python) if options.python is not None else ()
     how += ("--memory-limit", options.memory_limit) if memory is not None else ()
@@ -104,12 +103,13 @@ def launch_of(options: Any) -> Launch:
     return Launch(options.target, _command_of(options, own), memory, own, how)
 
 
-def _refusals(options: Any) -> Iterator[str]:
-    """Yield what is said of options that exclude each other; nothing where all fit together."""
+def _refuse(options: Any) -> None:
+    """Refuse options that exclude each other."""
     if options.beside:
         apart = {"--": options.program, "--python": options.python, "--memory-limit": options.memory_limit}
-        for option in (option for option, value in apart.items() if value):
-            yield f"--beside: must be left out with {option}, which is for a process of its own"
+        for option, value in apart.items():
+            if value:
+                raise UsageError(f"--beside: must be left out with {option}, which is for a process of its own")
     if options.program:
         for_target = {
             f"target {options.target!r}: must be left out where a program is named behind `--`": options.target,
@@ -117,9 +117,11 @@ def _refusals(options: Any) -> Iterator[str]:
             f"--python = {options.python!r}: is for TARGET; a program behind `--` names its own": options.python,
             f"--with {' '.join(options.arguments)}: is for TARGET and --as": options.arguments or None,
         }
-        yield from (text for text, value in for_target.items() if value is not None)
+        for text, value in for_target.items():
+            if value is not None:
+                raise UsageError(text)
     elif options.target is None:
-        yield f"no TARGET, must be a built-in name (`optimetry targets`), or module:object; {PROGRAM}"
+        raise UsageError(f"no TARGET, must be a built-in name (`optimetry targets`), or module:object; {PROGRAM}")
 
 
 def _command_of(options: Any, own: Own | None) -> tuple[str, ...] | None:

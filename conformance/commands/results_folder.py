@@ -31,21 +31,17 @@ class ResultsFolder:
         for verdict in verdicts:
             self.write_counterexample(verdict)
 
-    def counterexample(self, verdict: Verdict) -> Path | None:
-        """Return the path of a verdict's counterexample, if it has one: a script, or else the bare case."""
-        if verdict.counterexample is None:
-            return None
-        engine = re.sub(r"[^\w.-]", "-", verdict.engine)
-        suffix = "py" if verdict.counterexample.get("script") else "json"
-        return self.folder / "counterexamples" / f"{verdict.optimizer}-{verdict.dtype}-{engine}.{suffix}"
-
     def write_counterexample(self, verdict: Verdict) -> None:
-        """Write the counterexample of a verdict, if it has one."""
-        file = self.counterexample(verdict)
-        if file is not None and verdict.counterexample is not None:
-            file.parent.mkdir(exist_ok=True)
-            text = verdict.counterexample.get("script") or verdict.counterexample["case"]
-            file.write_text(text.rstrip("\n") + "\n", encoding="utf-8", errors="backslashreplace", newline="\n")
+        """Write the counterexample of a verdict, if it has one: a script, or else the bare case."""
+        if verdict.counterexample is None:
+            return
+        script = verdict.counterexample.get("script")
+        engine = re.sub(r"[^\w.-]", "-", verdict.engine)
+        name = f"{verdict.optimizer}-{verdict.dtype}-{engine}.{'py' if script else 'json'}"
+        file = self.folder / "counterexamples" / name
+        file.parent.mkdir(exist_ok=True)
+        text = (script or verdict.counterexample["case"]).rstrip("\n") + "\n"
+        file.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def write_tables(folder: Path, results: Iterable[Results]) -> list[str]:

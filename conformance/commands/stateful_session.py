@@ -39,7 +39,7 @@ class StatefulSession:
     ) -> None:
         self.interview, self.engine, self.optimizer, self.dtype = interview, engine, optimizer, dtype
         self.declared = DeclaredEngine(interview.hello, engine)
-        self.case = example(optimizer, dtype, limits_of(self.declared, optimizer).offered)
+        self.case = example(self.declared, optimizer, dtype)
         other = elsewhere(self.case)
         self.begins = {1: self.case, 2: other, 4: self.case, 5: self.case, 7: self.case, 8: other}
         self.whole = {1: first, 2: second, 3: second, 4: first, 5: first, 7: first, 8: second}
@@ -166,8 +166,8 @@ def _group(case: Case) -> dict[str, Any]:
     return {name: begin[name] for name in ("hyper", "parameters")}
 
 
-def example(optimizer: str, dtype: str, offered: Callable[[Case], Case]) -> Case:
-    """Return a small run: a matrix, a 0-d and an empty parameter, a missing gradient, as far as they are offered."""
+def example(engine: DeclaredEngine, optimizer: str, dtype: str) -> Case:
+    """Return a small run: a matrix, a 0-d and an empty parameter, a missing gradient, as far as the engine has them."""
     kind = FORMATS[dtype].dtype
     rng = np.random.default_rng(0)
     shapes: Sequence[tuple[int, ...]] = ((2, 3), (), (0,))
@@ -179,4 +179,5 @@ def example(optimizer: str, dtype: str, offered: Callable[[Case], Case]) -> Case
     if kind_of(optimizer) == RULE:
         grads[1] = (grads[1][0], None, grads[1][2])
     hyper = SUBJECTS[optimizer].declaration.typical().hyper()
-    return offered(Case(optimizer, dtype, hyper, (0.1,) * STEPS, drawn(), tuple(grads)))
+    case = Case(optimizer, dtype, hyper, (0.1,) * STEPS, drawn(), tuple(grads))
+    return limits_of(engine, optimizer).offered(case)

@@ -93,12 +93,6 @@ class BrokenLaws:
                 if reason_unsupported(target, case) is None:
                     self.try_on(target, case, guard)
 
-    def only(self, law: Law | None) -> BrokenLaws:
-        """Keep one law alone, if it is among the broken ones."""
-        return BrokenLaws(
-            {name: each for name, each in self.broken.items() if each.law is law}, self.cases, self.engines
-        )
-
     @property
     def ordered(self) -> list[Broken]:
         """The broken laws, the most telling first."""

@@ -109,12 +109,12 @@ def _diagnosis(examination: Examination) -> Diagnosis:
     verdict = examination.verdict()
     if verdict.verdict in ("unsupported", "error"):
         return Diagnosis(verdict)
-    target, guard, rejection = examination.target, examination.guard, examination.rejection
+    target, guard, finding = examination.target, examination.guard, examination.finding
     known = Diagnosis(verdict, None if verdict.computes.found else examination.explanation)
-    if rejection is not None and rejection.search_result is not None and verdict.computes.found:
-        known = dataclasses.replace(known, found=_formula(rejection.search_result))
+    if finding is not None and finding.search_result is not None and verdict.computes.found:
+        known = dataclasses.replace(known, found=_formula(finding.search_result))
     with suppress(TargetFault):  # too late to change the verdict: the diagnosis ends with what is known by then
-        probed = rejection.observed.probed if rejection else Probed.of(target, verdict.optimizer, verdict.dtype, guard)
+        probed = finding.observed.probed if finding else Probed.of(target, verdict.optimizer, verdict.dtype, guard)
         known = dataclasses.replace(known, ranking=tuple(probed.agreements), probed=probed)
         if known.explanation is None:
             known = dataclasses.replace(known, divergence=_divergence(target, known, guard))
@@ -147,7 +147,7 @@ def _worked(examination: Examination, known: Diagnosis) -> Worked | None:
     The element is one of the counterexample, or else of a probe.
     """
     nearest = known.nearest or documented_class(known.verdict.optimizer)
-    partial = examination.rejection.partial if examination.rejection else None
+    partial = examination.finding.partial if examination.finding else None
     other = examination.explanation or partial or Explanation(nearest)
     named = str(known.verdict.computes) or f"nearest: {nearest.name}"
     same = other == Explanation(documented_class(known.verdict.optimizer))

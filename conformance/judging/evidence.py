@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from optimetry.conformance.cases.shrink import shrunk
 from optimetry.conformance.judging.broken import Broken
 from optimetry.conformance.judging.script import Ran, script, script_of_law
 from optimetry.conformance.laws.law import Difference
+from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.numerics.agreement import Agreement, Expected, compare, first_beyond
 from optimetry.conformance.numerics.arrays import Array
@@ -45,8 +45,8 @@ def of_difference(
         also: other formulas that the case contradicts, and the counterexample must.
     """
     oracles = [expected, *also]
-    if nearest is not None and first_beyond(after, _of(nearest, case)) is not None:
-        oracles.append(partial(_of, nearest))
+    if nearest is not None and first_beyond(after, Explanation(nearest).expected(case)) is not None:
+        oracles.append(Explanation(nearest).expected)
 
     def contradicting(smaller: Case) -> Array | None:
         if reason_unsupported(target, smaller) is not None:
@@ -82,15 +82,11 @@ def located(case: Case, after: Array, oracle: Expected, compared: Agreement) -> 
     }
 
 
-def _of(rule: PointClass, case: Case) -> Expected:
-    return expected(case, rule.of(case.hyper))
-
-
 def _distance(case: Case, after: Array, rule: PointClass | None) -> dict[str, Any]:
     """Return how far a run is from the nearest rule, for a JSON object; nothing where its bound is not finite."""
     if rule is None:
         return {}
-    oracle = _of(rule, case)
+    oracle = Explanation(rule).expected(case)
     far = compare(after, oracle, case.form)
     step, element = far.worst or (0, 0)
     bound = float(oracle.bound[step, element])

@@ -49,7 +49,7 @@ class Examination:
         laws: those it breaks.
         rejected: the first case outside the slack, with the trajectory.
         explanation: what explains every case, once the verdict has been built; None where nothing does.
-        rejection: what is found on a rejected engine, once the verdict has been built.
+        finding: what is found on a rejected engine, once the verdict has been built.
     """
 
     target: Target
@@ -68,7 +68,7 @@ class Examination:
     laws: BrokenLaws = field(default_factory=BrokenLaws)
     rejected: tuple[Case, Array] | None = None
     explanation: Explanation | None = None
-    rejection: Finding | None = None
+    finding: Finding | None = None
 
     @property
     def settled(self) -> bool:
@@ -171,6 +171,6 @@ class Examination:
         observed = Observed.of(self.target, self.optimizer, self.dtype, self.cases, self.guard)
         rejection = Rejection(observed, self.laws, self.law_cases, self.search, self.agreement, self.tried)
         found = rejection.by_laws() if self.rejected is None else rejection.by_a_case(self.rejected)
-        self.rejection = found
+        self.finding = found
         self.explanation, self.agreement, self.tried = found.explanation, found.agreement, found.tried
         return found.fields

@@ -18,7 +18,7 @@ from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging import evidence
 from optimetry.conformance.judging.identify import fits, narrower_than
 from optimetry.conformance.judging.observed import Identity, Observed, no_more
-from optimetry.conformance.judging.partial_explanations import MOST, in_parts
+from optimetry.conformance.judging.partial_explanations import LEAST_EXPLAINED, in_parts
 from optimetry.conformance.judging.searching import SearchResult, searched
 from optimetry.conformance.naming.candidates import FLUSHED
 from optimetry.conformance.naming.explanation import Explanation
@@ -101,7 +101,7 @@ class Narrower:
         more = mistaken.mistake.shown_by or no_more
         for arithmetic in (PLAIN, FLUSHED):
             wide = mistaken.computed_in(dataclasses.replace(arithmetic, computed_in=self.format))
-            alive, unexplained = self.observed.holding_on_all([wide], more, MOST)
+            alive, unexplained = self.observed.holding_on_all([wide], more, LEAST_EXPLAINED)
             if alive:
                 return (wide, unexplained) if fits(self.observed, self.format) else None
         return None

@@ -45,11 +45,11 @@ def nearest_to(probed: Probed | None, case: Case, after: Array, tried: Iterable[
         rules = [documented_class(case.optimizer), *named_classes(case.optimizer)]
         rule = min(rules, key=lambda each: compare(after, expected(case, each.of(case.hyper)), case.form).share)
     runs = probed.cases if probed is not None and probed.runs else [(case, after)]
-    single = case.dtype == "float64" and in_float32(rule, runs) and in_float32(rule, [(case, after), *tried])
+    single = case.dtype == "float64" and only_in_float32(rule, runs) and only_in_float32(rule, [(case, after), *tried])
     return Nearest(rule, single)
 
 
-def in_float32(rule: PointClass, runs: list[tuple[Case, Array]]) -> bool:
+def only_in_float32(rule: PointClass, runs: list[tuple[Case, Array]]) -> bool:
     """Whether a rule explains these float64 runs in float32 arithmetic only, and not in float64."""
     plain = list(_shares(Explanation(rule), runs))
     single = list(_shares(Explanation(rule, Arithmetic(computed_in="float32")), runs))

@@ -23,7 +23,7 @@ from optimetry.conformance.numerics.arrays import Array, equal
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_named
 
-MOST = 0.5
+LEAST_EXPLAINED = 0.5
 """The least part of all elements that a mistake must explain by a finite bound: a rule far outside its domain, which
 overflows everywhere, excludes nothing."""
 
@@ -132,7 +132,7 @@ def _first_of(
         near = _beside_refuted(observed, near, more)
         for arithmetic in arithmetics(observed.optimizer, observed.dtype) if near else ():
             standing = observed.not_refuted([mistaken.computed_in(arithmetic) for mistaken in near])
-            alive, unexplained = observed.holding_on_all(standing, more, MOST)
+            alive, unexplained = observed.holding_on_all(standing, more, LEAST_EXPLAINED)
             near = [mistaken for mistaken in near if mistaken.computed_in(arithmetic) not in observed.silent]
             alive = [pair for pair in alive if _changes(observed, pair[0], more)]
             sharpest = min(alive, key=lambda pair: pair[1].vacuous)[0] if alive else None
@@ -226,4 +226,4 @@ def _shortened(case: Case) -> Case:
 
 def _tells(agreement: Agreement | None) -> bool:
     """Whether something explains a case with finite bounds on most of its elements, so that it might have failed."""
-    return agreement is not None and agreement.vacuous <= (1 - MOST) * agreement.elements
+    return agreement is not None and agreement.vacuous <= (1 - LEAST_EXPLAINED) * agreement.elements

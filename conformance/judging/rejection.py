@@ -122,8 +122,8 @@ class Rejection:
         """Return what is found on an engine that no known rule explains; ``law`` contradicts one that seemed to."""
         target, guard = self.observed.target, self.observed.guard
         self.laws.try_remaining(target, islice(self.observed.cases(), self.law_cases), rejected[0], guard)
-        broken = self.laws.only(law).broken | confirmed(target, self.laws, None, guard).broken
-        laws = BrokenLaws(broken, self.laws.cases, self.laws.engines)
+        contradicting = {name: each for name, each in self.laws.broken.items() if each.law is law}
+        laws = replace(self.laws, broken=contradicting | confirmed(target, self.laws, None, guard).broken)
         tried = ((each, self.observed.run(each)) for each in (self.observed.first_offered() if self.steady else ()))
         nearest = nearest_to(self.observed.probed if self.steady else None, *rejected, tried)
         shown = evidence.of_difference(target, *rejected, guard, nearest.rule)

@@ -20,7 +20,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.large import LONGEST, WHOLE, built, largeness, smallest, to_json
 from optimetry.conformance.cases.strategies import CasePlan
 from optimetry.conformance.judging import evidence
-from optimetry.conformance.judging.partial_explanations import MOST
+from optimetry.conformance.judging.partial_explanations import LEAST_EXPLAINED
 from optimetry.conformance.judging.script import script
 from optimetry.conformance.laws.law import Trial
 from optimetry.conformance.laws.resumed import resumed_trajectory
@@ -285,7 +285,9 @@ def beside_the_rule(
     tried = (
         (mistake, explained(results, Mistaken(explanation, mistake).expected(case), case.form)) for mistake in listed
     )
-    explaining = [mistake for mistake, agreement in tried if agreement is not None and agreement.judged >= MOST]
+    explaining = [
+        mistake for mistake, agreement in tried if agreement is not None and agreement.judged >= LEAST_EXPLAINED
+    ]
     return explaining[0].run if explaining and all(mistake.is_same(explaining[0]) for mistake in explaining) else None
 
 
@@ -299,14 +301,12 @@ def _left_out(whole: Case, columns: Array, off: Array, kept: Array) -> Mapping[s
         return {"finding": "left_out_elements", "which": "every element"}
     if all(kept[tensors == tensor].all() for tensor in wrong):
         return {"finding": "left_out_tensors", "which": _tensors(wrong)}
-    if len(wrong) > 1:
-        return {"finding": "left_out_elements", "which": f"{np.count_nonzero(off)} of the elements compared"}
-    places = columns - starts[wrong[0]]
-    first, last = places[off].min(), places[off].max()
-    if first == last:
-        return {"finding": "left_out_elements", "which": f"element {first}"}
-    if kept[(places >= first) & (places <= last) & (tensors == wrong[0])].all():
-        return {"finding": "left_out_elements", "which": f"elements {first} to {last}"}
+    if len(wrong) == 1:
+        places = columns - starts[wrong[0]]
+        first, last = places[off].min(), places[off].max()
+        if kept[(places >= first) & (places <= last) & (tensors == wrong[0])].all():
+            which = f"element {first}" if first == last else f"elements {first} to {last}"
+            return {"finding": "left_out_elements", "which": which}
     return {"finding": "left_out_elements", "which": f"{np.count_nonzero(off)} of the elements compared"}
 
 

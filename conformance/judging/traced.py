@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from optimetry.conformance.naming.notation import text_of
 from optimetry.conformance.naming.programs import Expression
+from optimetry.reference.explain import Traced
 from optimetry.reference.rule import Rule, State
 
 LONG = 28
@@ -24,48 +24,24 @@ class NotTraceable(TypeError):
     """A formula has an operand that is none of its numbers."""
 
 
-class TracedNumber(NDArrayOperatorsMixin):
-    """A number or an array with the expression that gives it, which notes every operation that it takes part in."""
+class TracedNumber(Traced):
+    """A number or an array named by the expression that gives it; its lines are expressions with their values."""
 
-    def __init__(self, expression: Expression, value: Any, noted: list[tuple[Expression, Any]]) -> None:
-        self.expression, self.value, self.noted = expression, value, noted
+    name: Expression
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the value."""
-        return np.shape(self.value)
-
-    @property
-    def ndim(self) -> int:
-        """The number of its dimensions."""
-        return np.ndim(self.value)
-
-    def __getitem__(self, key: Any) -> TracedNumber:
-        return TracedNumber(f"{self.expression}[{key}]", self.value[key], self.noted)
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return self._made(ufunc.__name__, getattr(ufunc, method)(*map(_value, inputs), **kwargs), inputs)
-
-    def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
-        return self._made(func.__name__, func(*map(_value, args), **kwargs), args)
-
-    def _made(self, name: str, value: Any, operands: Any) -> TracedNumber:
+    def _made(self, name: str, value: Any, operands: Any, along: list[str] | None = None) -> TracedNumber:
         if not all(isinstance(operand, TracedNumber | int | float) for operand in operands):
             raise NotTraceable(f"{name} has an operand that is no number of the formula")
         expression = (name, *map(_expression, operands))
-        self.noted.append((expression, value))
-        return TracedNumber(expression, value, self.noted)
+        self.lines.append((expression, value))
+        return TracedNumber(value, expression, self.lines)
 
 
 def _expression(operand: Any) -> Expression:
     if isinstance(operand, TracedNumber):
-        return operand.expression
+        return operand.name
     kind = float if isinstance(operand, float) else int  # plain ones: NumPy's scalars compare as arrays do
     return kind(operand)
-
-
-def _value(operand: Any) -> Any:
-    return operand.value if isinstance(operand, TracedNumber) else operand
 
 
 def on_the_way(
@@ -81,18 +57,16 @@ def on_the_way(
         of_element: the element's number in an array, None where an array has none.
     """
     noted: list[tuple[Expression, Any]] = []
-    numbers = {name: TracedNumber(name, np.asarray(array, np.float64), noted) for name, array in inputs.items()}
-    lifted = rule.lifted(lambda name, value: TracedNumber(name, value, noted))
+    numbers = {name: TracedNumber(np.asarray(array, np.float64), name, noted) for name, array in inputs.items()}
+    lifted = rule.lifted(lambda name, value: TracedNumber(value, name, noted))
     state = State(**{name: number for name, number in numbers.items() if name not in ("param", "grad")})
     try:
         with np.errstate(all="ignore"):
-            _, new = lifted.update(numbers["param"], numbers["grad"], state, TracedNumber("lr", rate, noted), updates)
+            _, new = lifted.update(numbers["param"], numbers["grad"], state, TracedNumber(rate, "lr", noted), updates)
     except NotTraceable:
         return {}
     slots: dict[Expression, str] = {
-        x.expression: f"new {slot}"
-        for slot, x in new.items()
-        if isinstance(x, TracedNumber) and isinstance(x.expression, tuple)
+        x.name: f"new {slot}" for slot, x in new.items() if isinstance(x, TracedNumber) and isinstance(x.name, tuple)
     }
     values = {_named(expression, slots): of_element(value) for expression, value in noted[:-1]}
     return {part: value for part, value in values.items() if value is not None and isinstance(part, tuple)}

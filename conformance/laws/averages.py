@@ -100,8 +100,7 @@ def two_windows(trial: Trial) -> str | None:
         length = min(case.hyper["max_average_window"], updates * case.hyper["average_window_rate"])
         if len(current) >= case.hyper["min_average_window"] and len(current) >= length:
             previous, current = current, []
-        difference = _not_the_mean(case, results[updates - 1], previous + current)
-        if difference is not None:
+        if (difference := _not_the_mean(case, results[updates - 1], previous + current)) is not None:
             return difference.extended(f", after {updates} updates")
     return None
 
@@ -127,8 +126,7 @@ def fold(trial: Trial) -> str | None:
             for updates, number in enumerate(numbers[start : start + FOLD], start + 1):
                 run.update([arrays[number]])
                 if updates in (FOLD + BEYOND, length, length + BEYOND):
-                    difference = _not_the_mean(case, run.apply()[0], numbers[:updates])
-                    if difference is not None:
+                    if (difference := _not_the_mean(case, run.apply()[0], numbers[:updates])) is not None:
                         return difference.extended(f", after {updates} updates")
                     run.restore()
     return None

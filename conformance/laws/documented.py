@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from optimetry.conformance.laws.law import Applies, Difference, Trial, behind, first_difference, is_rule, law
+from optimetry.conformance.laws.law import Applies, Difference, Trial, first_difference, is_rule, law, prefixed
 from optimetry.conformance.laws.readings import kind_of, kinds_of
 from optimetry.conformance.laws.universal import reshaping
 from optimetry.conformance.laws.variations import big_poisonings, gapped, poisonings
@@ -28,10 +28,9 @@ def declares(name: str) -> Applies:
 @law("a step without a gradient changes neither state nor step count", universal=False, applies=is_rule)
 def missing_gradient_rests(trial: Trial) -> str | None:
     for full, holed, gap in gapped(trial):
-        contradiction = full.agrees(full.run(), np.delete(holed.run(), gap, axis=0))
-        if contradiction is not None:
+        if (contradiction := full.agrees(full.run(), np.delete(holed.run(), gap, axis=0))) is not None:
             missing = gap.stop - gap.start
-            return contradiction if missing == 1 else behind(f"behind {missing} steps without one, ", contradiction)
+            return contradiction if missing == 1 else prefixed(f"behind {missing} steps without one, ", contradiction)
     return None
 
 

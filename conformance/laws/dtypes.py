@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.laws.law import NotOffered, Trial, behind, is_rule, law
+from optimetry.conformance.laws.law import NotOffered, Trial, is_rule, law, prefixed
 from optimetry.conformance.laws.variations import complete, switched_on
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.numerics.formats import FORMATS
@@ -32,18 +32,18 @@ def dtypes_are_independent(trial: Trial) -> str | None:
         return None
     other = "float64" if own.case.dtype == "float32" else "float32"
     dtypes = sorted((own.case.dtype, other), key=lambda name: FORMATS[name].dtype.itemsize)
-    narrow, wide = (_copied(own.case if name == own.case.dtype else _in_dtype(own.case, name)) for name in dtypes)
+    plain = [own.case if name == own.case.dtype else _in_dtype(own.case, name) for name in dtypes]
+    narrow, wide = map(_copied, plain)
     apart = [_split(_own_run(own.on(case))) for case in (narrow, wide)]
     try:
         mixed = _mixed(own, narrow, wide)
     except TargetFault as fault:
         return f"in a run of two dtypes: {fault}"
     for where, rows in enumerate(mixed):
-        case, parts = (wide, apart[1]) if where == 1 else (narrow, apart[0])
-        contradiction = own.on(_part(case)).agrees(parts[where], rows)
-        if contradiction is not None:
+        case, parts = (plain[1], apart[1]) if where == 1 else (plain[0], apart[0])
+        if (contradiction := own.on(case).agrees(parts[where], rows)) is not None:
             prefix = f"parameters in {case.dtype}, among those of {' and '.join(dtypes)}, and among their own: "
-            return behind(prefix, contradiction)
+            return prefixed(prefix, contradiction)
     return None
 
 
@@ -70,11 +70,6 @@ def _in_dtype(case: Case, dtype: str) -> Case:
 def _copied(case: Case) -> Case:
     """Return the case with every parameter `COPIES` times."""
     return case.only([*range(len(case.parameters))] * COPIES)
-
-
-def _part(case: Case) -> Case:
-    """Return what `_copied` has copied."""
-    return case.only(range(len(case.parameters) // COPIES))
 
 
 def _split(rows: Array) -> list[Array]:

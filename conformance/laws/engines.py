@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from optimetry.conformance.harness.python_harness import engine_name
-from optimetry.conformance.laws.law import NotOffered, Trial, behind, keeps_state, law
+from optimetry.conformance.laws.law import NotOffered, Trial, keeps_state, law, prefixed
 from optimetry.conformance.laws.resumed import Saved, State, continued, saved
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.targets.session import watched
@@ -51,7 +51,7 @@ def _departing(trial: Trial, differs: Differs) -> str | None:
     if len(alike) > len(apart) or (len(alike) == len(apart) and first_listed in alike):
         return None
     names = f"engine {engine_name(trial.target)} departs from {' and '.join(apart)}: "
-    return behind(names, next(iter(apart.values())))
+    return prefixed(names, next(iter(apart.values())))
 
 
 def _returning_otherwise(trial: Trial, other: Trial) -> str | None:
@@ -78,8 +78,7 @@ def _continuing_otherwise(trial: Trial, other: Trial) -> str | None:
                 whole = continued(loader, begun)
         except TargetFault as fault:
             return str(fault)
-        contradiction = trial.agrees(trial.run(), whole)
-        if contradiction is not None:
+        if (contradiction := trial.agrees(trial.run(), whole)) is not None:
             return contradiction
     return None
 

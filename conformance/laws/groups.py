@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.laws.law import Trial, behind, is_rule, law
+from optimetry.conformance.laws.law import Trial, is_rule, law, prefixed
 from optimetry.conformance.laws.variations import complete, other_options, with_options
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.targets.session import Call, in_turn, watched
@@ -29,10 +29,9 @@ def groups_are_independent(trial: Trial) -> str | None:
     alone = [member.run() for member in members]
     together = _together(members)
     for which, member, own, rows in zip(("first", "second", "added"), members, alone, together, strict=True):
-        contradiction = member.agrees(own, rows)
-        if contradiction is not None:
+        if (contradiction := member.agrees(own, rows)) is not None:
             prefix = f"the {which} group, alone and among others: "
-            return behind(prefix, contradiction)
+            return prefixed(prefix, contradiction)
     return None
 
 

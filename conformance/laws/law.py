@@ -161,7 +161,7 @@ class Difference(str):
         return Difference.of(f"{before}{self}{after}", self.first, self.second, self.allowed)
 
 
-def behind(prefix: str, contradiction: str) -> str:
+def prefixed(prefix: str, contradiction: str) -> str:
     """Put a prefix before the text of a contradiction; a `Difference` keeps its numbers."""
     return contradiction.extended(before=prefix) if isinstance(contradiction, Difference) else prefix + contradiction
 

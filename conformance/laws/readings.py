@@ -7,19 +7,17 @@ a target is held only to what every reading gives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from itertools import product
-from typing import Any, ClassVar
+from itertools import islice, product
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
+from optimetry.conformance.subjects.registry import subject_of
 from optimetry.reference.declaration import Declared
 from optimetry.reference.precision import Working
-from optimetry.reference.training import Training
 
 COMPARISONS = (np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal)
 
@@ -79,6 +77,21 @@ READINGS = tuple(
 )
 
 
+class _Numbers(NamedTuple):
+    """Arrays in one reading and one dtype."""
+
+    reading: type[Reading]
+    dtype: np.dtype[Any]
+
+    def array(self, array: Any) -> Any:
+        """Return an input to be read."""
+        return np.asarray(array).astype(self.dtype).view(self.reading)
+
+    def scalar(self, name: str, number: float) -> float:
+        """Return a hyperparameter as it is."""
+        return number
+
+
 @lru_cache(maxsize=1024)
 def kinds_of(computed: Declared, case: Case, step: int, element: int) -> frozenset[str]:
     """Return the kinds of number that the readings of a formula give for one element after one step.
@@ -89,35 +102,17 @@ def kinds_of(computed: Declared, case: Case, step: int, element: int) -> frozens
         step: counted from 0.
         element: of the flat parameter.
     """
-    after: Callable[..., Any] = _after_wrapper if isinstance(computed, Wrapper) else _after_rule
-    inputs = [np.asarray(array) for array in (case.parameters[0], *(row[0] for row in case.grads[: step + 1]))]
+    if computed.elementwise:  # norms need all elements
+        case, element = case.each(lambda array: array.reshape(-1)[element : element + 1]), 0
     kinds = set()
     for kind, dtype in product(READINGS, {case.form.dtype, np.dtype(np.float64)}):
-        kinds.add(kind_of(after(computed, case, element, [array.astype(dtype).view(kind) for array in inputs])))
+        with np.errstate(all="ignore"):
+            steps = subject_of(case).trajectory(case, _Numbers(kind, dtype), computed)
+            *_, (after,) = islice(steps, step + 1)
+        kinds.add(kind_of(after.reshape(-1)[element]))
     if kinds & {"inf", "-inf"}:
         kinds.add("nan")  # in another order of operations: an average formed as g + b*(m - g) meets inf - inf
     return frozenset(kinds)
-
-
-def _after_rule(rule: Any, case: Case, element: int, inputs: Sequence[Array]) -> Any:
-    """Return what a rule makes of one element, from the parameter and its gradients; norms need all of them."""
-    if rule.elementwise:
-        inputs, element = [array.reshape(-1)[element : element + 1] for array in inputs], 0
-    param, *grads = inputs
-    training = Training(rule, [param])
-    for grad, rate in zip(grads, case.learning_rates, strict=False):
-        (after,) = training.step([grad], rate)
-    return after.reshape(-1)[element]
-
-
-def _after_wrapper(wrapper: Wrapper, case: Case, element: int, inputs: Sequence[Array]) -> Any:
-    """Return what a wrapper makes of one element, which may depend on the others."""
-    param, *fed = inputs
-    state: Any = None
-    with np.errstate(all="ignore"):
-        for array in fed:
-            (result,), state = wrapper.feed([array], [param], state)
-    return result.reshape(-1)[element]
 
 
 def kind_of(number: Any) -> str:

@@ -66,12 +66,10 @@ def scaled_gradients(trial: Trial) -> str | None:
         results = (flat(after)[None] for after in in_turn(trial.target, calls()))
         for scale, poison in zip(scales, cycle(POISONS), strict=False):
             for entry in ("all inf", f"one {poison}", f"{poison} first") if leaves_out else ():
-                contradiction = exact_difference(next(results), before)
-                if contradiction is not None:
+                if (contradiction := exact_difference(next(results), before)) is not None:
                     return contradiction.extended(f", of gradients with {entry}")
             a, before = next(results), next(results)
-            contradiction = exact_difference(a, before)
-            if contradiction is not None:
+            if (contradiction := exact_difference(a, before)) is not None:
                 return contradiction.extended(f", under a scale of {scale:g}")
         return next(filter(None, map(_step_of_big, big(trial, 1))), None) if leaves_out else None
 
@@ -110,8 +108,7 @@ def accumulated_gradients(trial: Trial) -> str | None:
 
         results = (flat(after)[None] for after in in_turn(trial.target, calls()))
         for a, b, multiples in zip(results, results, factors, strict=True):
-            contradiction = exact_difference(a, b)
-            if contradiction is not None:
+            if (contradiction := exact_difference(a, b)) is not None:
                 return contradiction.extended(f", of {len(multiples)} parts")
     return None
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from optimetry.conformance.laws.law import (
     Trial,
-    behind,
     exact_difference,
     is_elementwise,
     is_elementwise_rule,
     is_rule,
     keeps_state,
     law,
+    prefixed,
 )
 from optimetry.conformance.laws.resumed import can_be_saved, played, resumed, resumed_trajectory, saved
 from optimetry.conformance.laws.variations import (
@@ -78,9 +78,8 @@ def runs_side_by_side(trial: Trial) -> str | None:
         for kept, after in zip(cycle(rows), in_turn(target, calls)):
             kept.append(flat(after))
     for prefix, plain, together in zip(("", "of the second run, "), alone, rows, strict=True):
-        contradiction = exact_difference(plain[: len(together)], np.array(together))
-        if contradiction is not None:
-            return behind(prefix, contradiction)
+        if (contradiction := exact_difference(plain[: len(together)], np.array(together))) is not None:
+            return prefixed(prefix, contradiction)
     return None
 
 
@@ -89,8 +88,7 @@ def missing_gradient(trial: Trial) -> str | None:
     for full, holed, gap in gapped(trial):
         after = holed.run()
         before = np.broadcast_to(after[gap.start - 1] if gap.start else flat(full.case.parameters), after[gap].shape)
-        contradiction = exact_difference(after[gap], before)
-        if contradiction is not None:
+        if (contradiction := exact_difference(after[gap], before)) is not None:
             return contradiction
     return None
 
@@ -121,9 +119,8 @@ def reshaping(trial: Trial) -> str | None:
         return column
     vector = trial.on(full.each(lambda array: np.resize(array, math.prod(FORMS[0]))))
     for form in FORMS:
-        contradiction = vector.against(vector.on(vector.case.each(partial(np.reshape, shape=form))))
-        if contradiction is not None:
-            return behind(f"of shape {form}: ", contradiction)
+        if (contradiction := vector.against(vector.on(vector.case.each(partial(np.reshape, shape=form))))) is not None:
+            return prefixed(f"of shape {form}: ", contradiction)
     return None
 
 
@@ -152,7 +149,7 @@ def resuming(trial: Trial) -> str | None:
         return None  # which is for the oracle's cases to show
     after = resumed_trajectory(wide, len(wide.case.grads) // 2)
     contradiction = None if after is None else wide.agrees(plain, after)
-    return contradiction and behind(f"of {MANY} parameters, ", contradiction)
+    return contradiction and prefixed(f"of {MANY} parameters, ", contradiction)
 
 
 def _resumed_to_the_bit(trial: Trial) -> str | None:
@@ -174,12 +171,10 @@ def _resumed_to_the_bit(trial: Trial) -> str | None:
         anew = resumed(trial, saved_again if saved_again.has_slots_of(begun) else begun)
         rows = (row[None] for row in played(trial.target, rest, begun.session, again, anew))
         for plain, loaded, loaded_anew in zip(rows, rows, rows, strict=True):
-            contradiction = exact_difference(plain, loaded)
-            if contradiction is not None:
+            if (contradiction := exact_difference(plain, loaded)) is not None:
                 return contradiction
-            contradiction = exact_difference(plain, loaded_anew)
-            if contradiction is not None:
-                return behind("saved and loaded once more, ", contradiction)
+            if (contradiction := exact_difference(plain, loaded_anew)) is not None:
+                return prefixed("saved and loaded once more, ", contradiction)
         own, other = begun.with_state_of(begun.session), begun.with_state_of(anew)
     if begun.has_state_of(own) and not begun.has_state_of(other):
         return "a run saves, a second time and some steps later, what it saved first"
@@ -191,7 +186,6 @@ def nonfinite_gradients_stay(trial: Trial) -> str | None:
     for clean, poisoned, _, element in poisonings(trial):
         after, results = clean.run(), poisoned.run()
         results[:, element] = after[:, element]
-        contradiction = clean.agrees(after, results)
-        if contradiction is not None:
+        if (contradiction := clean.agrees(after, results)) is not None:
             return contradiction
     return None

@@ -27,10 +27,6 @@ Hyper = Mapping[str, Any]
 ADVICE = "check your adapter"
 
 
-def _as_it_is(case: Case, value: Expected) -> Expected:
-    return value
-
-
 @dataclass(frozen=True, eq=False)
 class Mistake:
     """What reaches a rule in place of what the target was given, or what its run does beside the rule.
@@ -55,7 +51,7 @@ class Mistake:
     breaks: tuple[LawCheck, ...] = ()
     run: Mapping[str, Any] = field(default_factory=dict)
     alteration: Alteration | None = None
-    returned: Callable[[Case, Expected], Expected] = _as_it_is
+    returned: Callable[[Case, Expected], Expected] = lambda case, value: value
     needs: tuple[LawCheck, ...] = ()
     shown_by: Callable[[Case], Iterator[Case]] | None = None
 

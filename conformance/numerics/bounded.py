@@ -40,7 +40,7 @@ def _operator(ufunc: np.ufunc) -> Any:
     """Make a method that computes on two numbers of one format at once, where NumPy would ask both what to do."""
 
     def method(self: Bounded, other: Any) -> Any:
-        plain = type(other) is Bounded and self.form is self.scalars_in is other.form is other.scalars_in
+        plain = type(self) is type(other) is Bounded and self.form is self.scalars_in is other.form is other.scalars_in
         if plain and (self.computed is None or other.computed is None):
             return UFUNCS[ufunc](self, other)
         return ufunc(self, other)

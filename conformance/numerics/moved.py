@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import FORMATS, Bound, Format, Wide
@@ -24,11 +23,6 @@ class Moved(Bounded):
     """
 
     __slots__ = ()
-
-    __add__ = NDArrayOperatorsMixin.__add__
-    __sub__ = NDArrayOperatorsMixin.__sub__
-    __mul__ = NDArrayOperatorsMixin.__mul__
-    __truediv__ = NDArrayOperatorsMixin.__truediv__
 
     @classmethod
     def of(cls, value: Wide, bound: Bound, narrow: Format) -> Moved:

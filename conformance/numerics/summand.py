@@ -42,9 +42,6 @@ class Summand(Bounded):
         made.terms, made.inexact, made.largest = terms, inexact, largest
         return made
 
-    def __add__(self, other: Any) -> Any:
-        return self.__array_ufunc__(np.add, "__call__", self, other)
-
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if ufunc is np.add and method == "__call__" and not kwargs and all(map(_is_summand, inputs)):
             first, second = (x if isinstance(x, Summand) else Summand.of(x) for x in inputs)

@@ -135,9 +135,6 @@ class Evaluation(Expected):
         numbers: what its numbers become.
 
     Attributes:
-        case: as given.
-        computed: as given.
-        numbers: as given.
         elementwise: whether an element of the result depends on the same element of the inputs alone.
     """
 
@@ -147,11 +144,8 @@ class Evaluation(Expected):
     elementwise: bool
 
     def __init__(self, case: Case, computed: Declared | None, numbers: BoundedNumbers) -> None:
-        subject = numbers.subject
-        object.__setattr__(self, "case", case)
-        object.__setattr__(self, "computed", computed)
-        object.__setattr__(self, "numbers", numbers)
-        object.__setattr__(self, "elementwise", subject.elementwise and (computed is None or computed.elementwise))
+        elementwise = numbers.subject.elementwise and (computed is None or computed.elementwise)
+        vars(self).update(case=case, computed=computed, numbers=numbers, elementwise=elementwise)
 
     @cached_property
     def start(self) -> Array:

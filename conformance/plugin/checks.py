@@ -204,8 +204,3 @@ def _loaded(spec: str, optimizers: list[str], arguments: Sequence[str]) -> Targe
 def parameters(judging: Judging) -> list[ParameterSet]:
     """Return the checks as parameters of a test, with readable ids."""
     return [pytest.param(check, id=str(check), marks=pytest.mark.optimetry) for check in judging.checks]
-
-
-def parametrization(judging: Judging) -> pytest.MarkDecorator:
-    """Return the mark that runs a test function with one ``check`` after the other."""
-    return pytest.mark.parametrize("check", parameters(judging))

@@ -25,8 +25,8 @@ from optimetry.reports.results import Verdict
 
 PAGE = Path("docs") / "confusion.md"
 
-FEW = Effort("few", 10, 1)
-"""The number of cases for equivalents here; the page on sensitivity uses more."""
+TEN_CASES = Effort("few", 10, 1)
+"""The cases on which equivalents are tried here; the page on sensitivity uses more."""
 
 LARGEST = 32
 """The most unnamed classes of a family that are tried; of more, every second, third, … is."""
@@ -41,10 +41,11 @@ NAMED, UNNAMED, IMPRECISE, FLUSHED, MISTAKEN, RUN, SPLIT = (
     "two rules, each on its cases",
 )
 EDITED, OUTSIDE, EQUIVALENT = "an edit of a formula, in no family", "outside every family", "equivalent"
-KINDS = (NAMED, UNNAMED, IMPRECISE, FLUSHED, MISTAKEN, RUN, SPLIT, EDITED, OUTSIDE, EQUIVALENT)
 
-MEMBERS = KINDS[:7]
+MEMBERS = (NAMED, UNNAMED, IMPRECISE, FLUSHED, MISTAKEN, RUN, SPLIT)
 """The kinds whose computation must be named."""
+
+KINDS = (*MEMBERS, EDITED, OUTSIDE, EQUIVALENT)
 
 COLUMNS = ("named exactly", "named wrongly", "diverges", "error", "conforms")
 
@@ -122,7 +123,7 @@ def trials() -> Iterator[KnownTarget]:
                 yield KnownTarget(UNNAMED, member.name, optimizer, dtype, f"dialect: {member.name}", diagnosis)
     for optimizer in RULES:
         for dtype in DTYPES:
-            for style, verdict in equivalents(optimizer, dtype, FEW).items():
+            for style, verdict in equivalents(optimizer, dtype, TEN_CASES).items():
                 yield KnownTarget(EQUIVALENT, style, optimizer, dtype, "conforms", outcome(verdict))
 
 

@@ -22,7 +22,7 @@ from optimetry.conformance.harness.python_harness import engines_of
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.selftest.equivalents import STYLES, Style, StyledTarget, rules_of
+from optimetry.conformance.selftest.equivalents import STYLES, Style, rules_of, styled_targets
 from optimetry.conformance.selftest.faults import FAULTS, Fault, outcome, rejected_by
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
@@ -38,7 +38,7 @@ PAGE = Path("docs") / "sensitivity.md"
 HALF_QUICK = Effort("half of quick", EFFORTS["quick"].cases // 2, EFFORTS["quick"].law_cases)
 """What must be enough to reject a fault: the first half of the cases of ``--effort quick``."""
 
-FEW = Effort("few", 4, 1)
+FOUR_CASES = Effort("few", 4, 1)
 """The ordinary cases of a fault that only large cases show: they decide nothing."""
 
 QUARTER_QUICK = Effort("a quarter of quick, without laws", EFFORTS["quick"].cases // 4, 0)
@@ -50,7 +50,7 @@ DTYPES = ("float32", "float64")
 
 def judged(fault: Fault, dtype: str, effort: Effort | None = None, search: float | None = 0.0) -> Verdict:
     """Return the verdict on a fault; by default on few cases, the large ones that show it among them."""
-    effort = effort or (dataclasses.replace(FEW, scales=fault.scales) if fault.scales else HALF_QUICK)
+    effort = effort or (dataclasses.replace(FOUR_CASES, scales=fault.scales) if fault.scales else HALF_QUICK)
     target = fault.target()
     engines = engines_of(target)
     guard = Guard(fault.time_limit)
@@ -60,8 +60,8 @@ def judged(fault: Fault, dtype: str, effort: Effort | None = None, search: float
 
 def equivalents(optimizer: str, dtype: str, effort: Effort) -> dict[str, Verdict]:
     """Return the verdict on every style that computes a rule in its own way, by the style's name."""
-    engines = [StyledTarget(style) for style in STYLES.values() if optimizer in rules_of(style)]
-    return {verdict.engine: verdict for verdict in judge(engines, optimizer, dtype, effort=effort, seed=0)}
+    verdicts = judge(styled_targets(optimizer), optimizer, dtype, effort=effort, seed=0)
+    return {verdict.engine: verdict for verdict in verdicts}
 
 
 def passes_naive_test(fault: Fault) -> bool:

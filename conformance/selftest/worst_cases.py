@@ -19,7 +19,7 @@ from optimetry.conformance.cases.case import CORPUS, Case, file_of, replayed
 from optimetry.conformance.certify.worst import Worst, WorstSearch, ratios, worst_of
 from optimetry.conformance.harness.python_harness import engine_name
 from optimetry.conformance.numerics.agreement import SLACK
-from optimetry.conformance.selftest.equivalents import STYLES, StyledTarget, rules_of
+from optimetry.conformance.selftest.equivalents import styled_targets
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard
@@ -85,7 +85,7 @@ class Row:
 
 def engines_for(optimizer: str) -> list[Target]:
     """Return the reference, and the styles that compute a rule in their own way."""
-    return [NumpyTarget(), *(StyledTarget(style) for style in STYLES.values() if optimizer in rules_of(style))]
+    return [NumpyTarget(), *styled_targets(optimizer)]
 
 
 def replay(target: Target, optimizer: str, dtype: str) -> Worst:

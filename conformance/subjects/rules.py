@@ -59,11 +59,6 @@ class RuleSubject(Subject):
     declaration: type[Rule]
     has_learning_rate: ClassVar[bool] = True
 
-    @property
-    def joint(self) -> bool:
-        """No parameter's update depends on the others."""
-        return False
-
     def trajectory(self, case: Case, numbers: Numbers, computed: Declared | None = None) -> Iterator[Sequence[Any]]:
         """Yield the parameters after each step."""
         return (parameters for parameters, _ in self.states(case, numbers, computed))

@@ -48,7 +48,7 @@ class Subject(Drawn):
     @property
     def adds_up(self) -> bool:
         """Whether it adds up what it is fed, in an order that its document leaves open."""
-        return False
+        return self.declaration.adds_up
 
     @property
     def book(self) -> str:

@@ -18,6 +18,7 @@ from optimetry.conformance import targets
 from optimetry.conformance.harness import python_harness
 from optimetry.conformance.harness.program import ProtocolProgram
 from optimetry.conformance.subjects.names import near_miss
+from optimetry.conformance.targets.first_steps import in_a_line
 from optimetry.conformance.targets.limits import hold_limits
 from optimetry.conformance.targets.own import MAKERS
 from optimetry.conformance.targets.program import ProgramTarget
@@ -212,7 +213,7 @@ def _builtin(name: str) -> Any:
         hint = f": {install_hint(name)}" if requirements(name) else ""
         raise TargetError(f"target {name}: {error.name} is not installed{hint}") from error
     except Exception as error:
-        raise TargetError(f"target {name}: importing it raised {_text(error)}") from error
+        raise TargetError(f"target {name}: importing it raised {in_a_line(error, most=None)}") from error
     return module.target
 
 
@@ -228,9 +229,9 @@ def _imported(module: str, spec: str) -> Any:
                 f"target {spec}: no module {error.name!r} in the current directory or among what is installed"
                 f"{_file_hint(module, spec.partition(':')[2]) if module.endswith('.py') else ''}"
             ) from error
-        raise TargetError(f"target {spec}: importing {module} raised {_text(error)}") from error
+        raise TargetError(f"target {spec}: importing {module} raised {in_a_line(error, most=None)}") from error
     except (Exception, SystemExit) as error:
-        raise TargetError(f"target {spec}: importing {module} raised {_text(error)}") from error
+        raise TargetError(f"target {spec}: importing {module} raised {in_a_line(error, most=None)}") from error
 
 
 def imported(words: Sequence[str], spec: str) -> tuple[Any, Sequence[str]]:
@@ -266,8 +267,3 @@ def made(candidate: Any, spec: str) -> Target:
     for each in (target, *engines):
         hold_limits(each, spec)
     return target
-
-
-def _text(error: BaseException) -> str:
-    """Return the error in one line."""
-    return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")

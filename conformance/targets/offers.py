@@ -72,6 +72,26 @@ class Offer(ABC):
         """Begin a run on copies of ``parameters``."""
 
 
+FLOATS = ("float32", "float64")
+"""The dtypes that most kernels take."""
+
+
+class OnKernels(Offer):
+    """A row of which a framework has kernels for some dtypes alone.
+
+    Attributes:
+        framework: its name.
+        dtypes: those that there are kernels for.
+    """
+
+    framework = ""
+    dtypes: tuple[str, ...] = FLOATS
+
+    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
+        """Return why not in this dtype."""
+        return None if dtype in self.dtypes else f"{self.framework} has no {dtype} CPU kernel for {subject}"
+
+
 @dataclass(frozen=True)
 class ClassOffer(Offer):
     """Maps one documented rule to a class of a framework, or a function that makes an optimizer, and its arguments.
@@ -82,6 +102,7 @@ class ClassOffer(Offer):
         constants: keywords outside the documented rule that are set.
         slots: slot -> the framework's name of that part of its state.
         pinned: hyperparameters that have no argument, with the value that they can have.
+        positive: hyperparameters that the document lets be 0 and the class does not.
     """
 
     cls: Any
@@ -89,10 +110,16 @@ class ClassOffer(Offer):
     constants: Mapping[str, object] = field(default_factory=dict)
     slots: Mapping[str, str] = field(default_factory=dict)
     pinned: Mapping[str, Any] = field(default_factory=dict)
+    positive: tuple[str, ...] = ()
 
     def keywords(self, hyper: Hyper) -> dict[str, Any]:
         """The keyword arguments for ``hyper``."""
         return {**self.constants, **passed(self.arguments, hyper)}
+
+    def zero_refused(self, module: str, hyper: Hyper) -> str | None:
+        """Return why the class, of this module, refuses a hyperparameter that is 0; None where it does not."""
+        zero = next((name for name in self.positive if hyper[name] == 0), None)
+        return None if zero is None else f"{module}.{self.cls} refuses {zero} = 0"
 
     def refused(self, *parameters: Any, **keywords: Any) -> str | None:
         """Make an optimizer, and return what the class says where it refuses its arguments, None where it does not."""

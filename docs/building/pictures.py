@@ -23,7 +23,7 @@ from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.rule import State
 from optimetry.reference.rules import rule_named
-from optimetry.reports.site.plots import FAINT, MARKERS, SERIES, STYLE, TEXT, THEME, themed
+from optimetry.reports.site.plots import FAINT, MARKERS, SERIES, TEXT, THEME, drawing, themed
 
 RULE, DTYPE = "adam", "float32"
 FORM = FORMATS[DTYPE]
@@ -217,12 +217,8 @@ PICTURES: dict[str, tuple[Callable[[Any], None], tuple[float, float], str]] = {
 
 def svg(name: str) -> str:
     """Draw a picture, the same in every build, to stand within a page."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
     draw, size, _ = PICTURES[name]
-    with rc_context(STYLE):
-        figure = Figure(figsize=size, layout="constrained")
+    with drawing(*size) as figure:
         axes = figure.subplots()
         draw(axes)
         axes.minorticks_off()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from optimetry.reports.accuracy import LARGEST, Accuracy
@@ -56,6 +57,16 @@ STYLE = {
 }
 
 
+@contextmanager
+def drawing(width: float, height: float) -> Iterator[Any]:
+    """Give a figure of this size, in inches, to draw on in `STYLE`."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(STYLE):
+        yield Figure(figsize=(width, height), layout="constrained")
+
+
 def drift(measured: Sequence[tuple[str, Accuracy]]) -> str:
     """Draw the error of the update over the steps: its median as a line, its 99th percentile dotted.
 
@@ -65,13 +76,9 @@ def drift(measured: Sequence[tuple[str, Accuracy]]) -> str:
     Returns:
         The picture; the same for the same figures.
     """
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
     names = _names(measured)
     kinds = [kind for kind in GRADIENTS if any(each.gradients == kind for _, each in measured)]
-    with rc_context(STYLE):
-        figure = Figure(figsize=(SIZE[0], SIZE[1] * (1 + len(kinds)) / 3), layout="constrained")
+    with drawing(SIZE[0], SIZE[1] * (1 + len(kinds)) / 3) as figure:
         panels = figure.subplots(len(kinds), 1, sharex=True, squeeze=False)[:, 0]
         for axes, kind in zip(panels, kinds, strict=True):
             _drift(axes, [(name, each) for name, each in measured if each.gradients == kind], names)
@@ -90,12 +97,8 @@ def drifts(measured: Mapping[str, Sequence[tuple[str, Accuracy]]]) -> str:
     Args:
         measured: what `drift` takes, by the rule's name.
     """
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
     names = _names([curve for curves in measured.values() for curve in curves])
-    with rc_context(STYLE):
-        figure = Figure(figsize=(9, 0.9 + 1.9 * len(measured)), layout="constrained")
+    with drawing(9, 0.9 + 1.9 * len(measured)) as figure:
         panels = figure.subplots(len(measured), len(GRADIENTS), sharex=True, sharey="row", squeeze=False)
         for row, (rule, curves) in zip(panels, measured.items(), strict=True):
             for axes, (kind, title) in zip(row, GRADIENTS.items(), strict=True):
@@ -177,11 +180,7 @@ def sweep(rows: Sequence[Speed], names: Mapping[str, str]) -> str:
         rows: of one rule, dtype and number of parameters, out of one run.
         names: the names of contenders; a contender without one is left out.
     """
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    with rc_context(STYLE):
-        figure = Figure(figsize=(SIZE[0], SIZE[0] * 0.8), layout="constrained")
+    with drawing(SIZE[0], SIZE[0] * 0.8) as figure:
         axes = figure.subplots()
         for place, contender in enumerate([name for name in names if name != TOUCH][:SHOWN]):
             _sweep(axes, rows, contender, names[contender], {"color": SERIES[place], "marker": MARKERS[place]})
@@ -245,12 +244,8 @@ def panels(
         abscissa: the label of the abscissa.
         ordinate: that of the ordinate.
     """
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    with rc_context(STYLE):
-        down = max(1, -(-len(measured) // ACROSS))
-        figure = Figure(figsize=(3 * ACROSS, 0.8 + 2 * down), layout="constrained")
+    down = max(1, -(-len(measured) // ACROSS))
+    with drawing(3 * ACROSS, 0.8 + 2 * down) as figure:
         free = figure.subplots(down, ACROSS, sharex=True, sharey=True, squeeze=False).flat
         for axes, (rule, curves) in zip(free, measured.items(), strict=False):
             for name, points in curves.items():

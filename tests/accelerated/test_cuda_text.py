@@ -20,7 +20,7 @@ from optimetry.accelerated.source.cuda_text import norms_text, pass_text
 from optimetry.accelerated.source.cuda_tiles import rates_text, renew_text, tiled_text
 from optimetry.reference.errors import EngineUnavailableError
 from tests.accelerated import wrapped
-from tests.accelerated.cases import has_power, kernel, programs_where
+from tests.accelerated.cases import EACH_KIND, has_norms, has_power, kernel, programs_where
 
 WRAPPERS = [pytest.param(name, {}, id=name) for name in wrapped.WRAPPED]
 
@@ -31,6 +31,9 @@ COMBINED = [
     *(("float32", architecture) for architecture in ARCHITECTURES[1:]),
 ]
 """Every dtype, and every architecture: what either changes of a program does not depend on the other."""
+
+BODIES = [("float32", ARCHITECTURES[0]), ("float64", ARCHITECTURES[0])]
+"""The types that bodies compute in: narrow dtypes, and architectures, change what stands around a body."""
 
 THREADS = CudaDevice.threads
 
@@ -131,12 +134,20 @@ def test_a_program_with_a_general_power_becomes_machine_code(
         assert suspicious(assembled(text, architecture))
 
 
-EXACT = [*programs_where(lambda kernel: not has_power(kernel)), *WRAPPERS]
+def stands_for_others(name: str, hyper: dict[str, Any]) -> bool:
+    """Whether a program is a wrapper's, has sums, or is the one of its kind whose surroundings are compiled for all."""
+    return name in wrapped.WRAPPED or (name, hyper) in EACH_KIND or has_norms(kernel(name, hyper))
+
+
+EXACT = [
+    pytest.param(*program.values, dtype, architecture, id=f"{program.id}-{dtype}-{architecture}")
+    for program in [*programs_where(lambda kernel: not has_power(kernel)), *WRAPPERS]
+    for dtype, architecture in (COMBINED if stands_for_others(*program.values) else BODIES)
+]
 """All but general powers, which are the library's."""
 
 
-@pytest.mark.parametrize(("dtype", "architecture"), COMBINED)
-@pytest.mark.parametrize(("name", "hyper"), EXACT)
+@pytest.mark.parametrize(("name", "hyper", "dtype", "architecture"), EXACT)
 def test_every_operation_is_rounded_to_nearest(name: str, hyper: dict[str, Any], dtype: str, architecture: str) -> None:
     for text in programs(kernels(name, hyper), dtype):
         ptx = assembled(text, architecture)
@@ -144,8 +155,10 @@ def test_every_operation_is_rounded_to_nearest(name: str, hyper: dict[str, Any],
         assert any(name.startswith("ld.") for name in instructions(ptx))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(("name", "hyper"), EXACT)
+@pytest.mark.parametrize(
+    ("name", "hyper", "dtype"),
+    [pytest.param(*case.values[:3], id=case.id) for case in EXACT if case.values[3] == ARCHITECTURES[0]],
+)
 def test_fmad_fuses_and_does_nothing_else(name: str, hyper: dict[str, Any], dtype: str) -> None:
     suspects = [suspicious(ptx_of(text, fmad=True)) for text in programs(kernels(name, hyper), dtype)]
     assert all(FUSIBLE.fullmatch(instruction) for names in suspects for instruction in names)

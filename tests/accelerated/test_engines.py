@@ -18,7 +18,8 @@ from optimetry.accelerated.kernels.kernel import Kernel, Pass
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.accelerated.source import loop_text, machine_code, tile_text
 from optimetry.reference.errors import EngineUnavailableError
-from tests.accelerated.cases import has_power, kernel, state_bits, variants_in
+from optimetry.reference.rules import RULES
+from tests.accelerated.cases import EACH_KIND, has_power, kernel, state_bits, variants_in
 
 SCRIPT = """
 import sys
@@ -132,13 +133,16 @@ def writer(made: Kernel, pass_: Pass) -> loop_text.Writer:
 
 
 @pytest.mark.parametrize(
-    ("name", "hyper", "dtype"), variants_in(("float32", "bfloat16"), "bfloat16", lambda kernel: not has_power(kernel))
+    ("name", "hyper", "dtype"),
+    [
+        *variants_in(["float32"], "bfloat16", lambda kernel: not has_power(kernel)),
+        *((name, hyper, "bfloat16") for name, hyper in EACH_KIND if name in RULES),
+    ],
 )
 def test_loops_are_vectorised_and_nothing_is_contracted(name: str, hyper: dict[str, Any], dtype: str) -> None:
     made = kernel(name, hyper)
-    for pass_, measured in zip(made.passes, made.measured, strict=True):
-        scalars = len(pass_.scalars(1.0, 1, *[1.0] * measured))
-        written = loop_text.loop_of(pass_, scalars, DTYPES[dtype], False, writer(made, pass_))
+    for pass_ in made.passes:
+        written = loop_text.loop_of(pass_, DTYPES[dtype], False, writer(made, pass_))
         loop: Any = machine_code.in_machine_code(written, loop_text.SIGNATURE)
         if loop.stats.cache_hits:  # what other tests have compiled has no text
             loop = machine_code.in_machine_code(written, loop_text.SIGNATURE, cache=False)
@@ -152,7 +156,7 @@ def test_loops_are_vectorised_and_nothing_is_contracted(name: str, hyper: dict[s
 def test_the_function_of_a_kernel_is_compiled_once_for_a_precision() -> None:
     (pass_,) = kernel("sgd", {}).passes
     for dtype in ("float32", "bfloat16", "float64"):
-        loop = loop_text.loop_of(pass_, len(pass_.scalars(1.0, 1)), DTYPES[dtype], False)
+        loop = loop_text.loop_of(pass_, DTYPES[dtype], False)
         machine_code.in_machine_code(loop, loop_text.SIGNATURE, cache=False)
     called: Any = loop_text._called(pass_.function)
     assert sorted(str(arguments[0]) for arguments in called.signatures) == ["float32", "float64"]

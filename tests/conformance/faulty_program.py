@@ -15,7 +15,10 @@ STATEFUL = (
 )
 """Laws that feed runs step by step."""
 
-JUDGED = [fault.name for fault in FAULTS.values() if fault.rejected_by in ("protocol", *STATEFUL)]
+JUDGED = [
+    *(fault.name for fault in FAULTS.values() if fault.rejected_by == "protocol"),
+    *(next(fault.name for fault in FAULTS.values() if fault.rejected_by == law) for law in STATEFUL),
+]
 
 
 class Engine:

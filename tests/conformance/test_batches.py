@@ -9,7 +9,6 @@ import pytest
 
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.harness.python_harness import engines_of
-from optimetry.conformance.laws import LAWS
 from optimetry.conformance.laws.law import Trial
 from optimetry.conformance.laws.variations import switched_on
 from optimetry.conformance.numerics.arrays import Array
@@ -17,17 +16,8 @@ from optimetry.conformance.selftest.faults.batches import ACCUMULATED, SCALED
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.loading import load_target
 from optimetry.conformance.targets.numpy.target import NumpyTarget
-from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard
-
-
-def breaches(law: str, target: Target, optimizer: str, dtype: str = "float32", count: int = 3) -> list[str]:
-    """How some cases break the law; empty if none does."""
-    cases = drawn_cases(SUBJECTS[optimizer], dtype, seed=0, count=count)
-    offered = [case for case in cases if reason_unsupported(target, case) is None]
-    tried = [LAWS[law].broken(Trial(target, case, Guard())) for case in offered]
-    assert tried
-    return [text for text in tried if text is not None]
+from tests.conformance.judged import breaches
 
 
 @pytest.mark.parametrize("law", [SCALED, ACCUMULATED])

@@ -195,6 +195,7 @@ def test_findings_are_read_as_they_were_written():
         (["--out", "x", "--do", "bench"], "unknown --do 'bench', must be one of: check, certify, worst"),
         (["--out", "x", "--dtype", "float64"], "--do certify: --dtype must have one of: bfloat16, float16, float32"),
         (["--out", "x", "--optimizer", "lamb"], "--do certify: --optimizer must have a rule that treats elements"),
+        (["--out", "x", "--do", "worst", "--optimizer", "l2_decay"], "--do worst: --optimizer must have a rule that"),
         (["--out", "x", "--scheduler", "tcp://h:1", "-n", "2"], "-n 2: must be left out, the cluster at tcp://h:1"),
         (["--out", "x", "--starts", "0"], "--starts = '0', must be a whole number of at least 1"),
     ],

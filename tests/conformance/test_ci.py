@@ -1,5 +1,6 @@
 """What a continuous-integration service is given of a check."""
 
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 from optimetry.conformance.commands.ci import annotated, annotation, junit, summary
@@ -72,3 +73,9 @@ def test_a_file_that_cannot_be_written_is_named(refused, tmp_path):
     assert f"--junit {below.parent}: {below.parent} is a file, must be a folder" in refused(
         "check", "miniatures:Correct", "--junit", below
     )
+
+
+def test_junit_is_xml_whatever_a_target_and_an_engine_are_called():
+    named = Results(replace(HEADER, target=STRANGE), [replace(VERDICTS[0], engine=STRANGE)])
+    (case,) = ET.fromstring(junit(named, Ledger().balance(named.verdicts))).findall("testcase")
+    assert (case.get("classname"), case.get("name")) == ("<b>?[31m]]> & ? ?.sgd", "float32 <b>?[31m]]> & ? ?")

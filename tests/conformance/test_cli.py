@@ -15,7 +15,7 @@ from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.loading import builtin_names
 from optimetry.reports.results import read
 
-pytestmark = pytest.mark.usefixtures("miniatures")
+pytestmark = pytest.mark.usefixtures("miniatures", "few_cases")
 
 QUICK = ("--effort", "quick", "--optimizer", "sgd", "--dtype", "float32")
 

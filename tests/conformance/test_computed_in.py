@@ -32,6 +32,7 @@ from optimetry.conformance.selftest.faults.computed_in import (
     SteppedRun,
     computing_in,
 )
+from optimetry.conformance.selftest.faults.hooks import dialect_of
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.selftest.sensitivity import judged
 from optimetry.conformance.subjects.registry import subject_named
@@ -39,14 +40,14 @@ from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.rule import Rule
+from tests.conformance.judged import begun_by
 
 NARROWER = [("float64", np.float32), ("float32", ml_dtypes.bfloat16)]
 
 
-def narrowed(optimizer: str, dtype: Any, dialect: str | None = None) -> Instead:
+def narrowed(optimizer: str, dtype: Any, **other: Any) -> Instead:
     """A target that computes one rule in a narrower dtype."""
-    start = computing_in(dtype, dialect)
-    return Instead(lambda rule, parameters: start(rule, parameters, {}), optimizer)
+    return begun_by(computing_in(dtype, **other), optimizer)
 
 
 def in_format(optimizer: str, dtype: Any) -> Explanation:
@@ -104,7 +105,8 @@ def test_steps_of_float32_are_within_a_bound_that_parameters_do_not_widen(optimi
 
 @pytest.mark.parametrize(("own", "dtype"), NARROWER)
 def test_another_formula_is_beyond_that_bound(own: str, dtype: Any) -> None:
-    explanation, target = in_format("adam", dtype), narrowed("adam", dtype, "scaled_epsilon")
+    explanation = in_format("adam", dtype)
+    target = narrowed("adam", dtype, other=lambda rule: dialect_of(rule, "scaled_epsilon"))
     cases = cases_of("adam", own)
     shares = [compare(trajectory(target, case, Guard()), explanation.expected(case), case.form).share for case in cases]
     assert max(shares) > SLACK

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, cycle
 from typing import Any
 
 import numpy as np
@@ -105,8 +105,7 @@ def test_a_step_is_used_where_it_is_handed_on() -> None:
     assert (uses_step(HandedOn), uses_step(Counting), uses_step(Signum)) == (True, True, False)
 
 
-@pytest.mark.parametrize("way", STEP_COUNTS, ids=lambda way: way.name)
-@pytest.mark.parametrize("name", ALONE)
+@pytest.mark.parametrize(("name", "way"), [*zip(ALONE, cycle(STEP_COUNTS))], ids=lambda x: getattr(x, "name", x))
 def test_a_rule_without_a_family_is_named_by_what_it_counts(name: str, way: Any) -> None:
     target = computing(documented_class(name).counting(way))
     verdict = verdict_of(target, name, "float32", Effort("few", 30, 0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,6 @@ import pytest
 
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.harness.python_harness import engines_of
-from optimetry.conformance.laws import LAWS
-from optimetry.conformance.laws.law import Trial
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.dtypes import DTYPES
 from optimetry.conformance.selftest.instead import Instead
@@ -19,17 +18,10 @@ from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.loading import load_target
 from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
-from optimetry.conformance.targets.session import Guard
 from optimetry.reference.rule import Rule
+from tests.conformance import judged
 
-
-def breaches(target: Target, optimizer: str, dtype: str = "float32", count: int = 3) -> list[str]:
-    """How some cases break the law; empty if none does."""
-    cases = drawn_cases(SUBJECTS[optimizer], dtype, seed=0, count=count)
-    offered = [case for case in cases if reason_unsupported(target, case) is None]
-    tried = [LAWS[DTYPES].broken(Trial(target, case, Guard())) for case in offered]
-    assert tried
-    return [text for text in tried if text is not None]
+breaches = partial(judged.breaches, DTYPES)
 
 
 class GroupsByDtype:

@@ -25,7 +25,6 @@ from optimetry.conformance.numerics.agreement import SLACK, compare
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest.faults import FAULTS
-from optimetry.conformance.selftest.faults.hooks import hooked
 from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.selftest.sensitivity import judged
 from optimetry.conformance.subjects.registry import SUBJECTS
@@ -36,12 +35,13 @@ from optimetry.conformance.targets.session import Guard, hold_contents, trajecto
 from optimetry.reference.errors import TargetFault, TargetHung
 from optimetry.reports.parts import Part
 from optimetry.reports.results import Computes, Verdict
-from tests.conformance.judged import NAMED, dialect_named, label, verdict_of
+from tests.conformance.judged import NAMED, dialect_named, label, verdict_of, with_hooks
 
 WITHOUT_LAWS = Effort("quick, without laws", 60, 0)
 OF_WRAPPERS = [dialect for dialect in NAMED if not isinstance(SUBJECTS[dialect.optimizer], RuleSubject)]
 OF_RULES = [("adam", "amsgrad"), ("lamb", "bias_corrected"), ("ftrl", "l1_for_l2"), ("asgd", "decay_in_history")]
-SCRIPTED = [*(dialect_named(*pair) for pair in OF_RULES), *OF_WRAPPERS]
+SCRIPTED = [*(dialect_named(*pair) for pair in OF_RULES), *{each.optimizer: each for each in OF_WRAPPERS}.values()]
+"""One for each formula that a script evaluates."""
 
 
 def shown_by(verdict: Verdict) -> dict[str, Any]:
@@ -161,8 +161,8 @@ def test_hyperparameters_are_numbers_of_the_wide_type_in_the_script() -> None:
 
 
 def test_a_number_that_stands_in_a_list_many_times_is_written_once() -> None:
-    start = hooked(gradient=lambda grad: np.nan_to_num(grad) if grad.size > 1000 else grad)
-    verdict = verdict_of(Instead(lambda rule, parameters: start(rule, parameters, {}), "sgd"), "sgd")
+    target = with_hooks("sgd", gradient=lambda grad: np.nan_to_num(grad) if grad.size > 1000 else grad)
+    verdict = verdict_of(target, "sgd")
     text = shown_by(verdict)["script"]
     assert "* 2049, nan, *[" in text
     assert len(text) < 5000

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
@@ -21,7 +20,6 @@ from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.numerics.agreement import Agreement
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks
 from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.selftest.sensitivity import HALF_QUICK
@@ -29,14 +27,9 @@ from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
 from optimetry.conformance.targets.session import Guard
 from optimetry.reports.results import Computes
-from tests.conformance.judged import QUICK, class_named, verdict_of
+from tests.conformance.judged import QUICK, class_named, flushed, verdict_of, with_hooks
 
 FLUSHES, INCREMENTS = Arithmetic(flushes_subnormals=True), Arithmetic(incremental_moments=True)
-
-
-def without_subnormals(array: Array) -> Array:
-    smallest = FORMATS[array.dtype.name].smallest_normal
-    return np.where(np.abs(array) < smallest, array.dtype.type(0), array)
 
 
 class Once(float):
@@ -51,7 +44,7 @@ def planted(optimizer: str, name: str, arithmetic: Arithmetic) -> Instead:
     throughout = Explanation(
         class_named(optimizer, name), replace(arithmetic, flushes_subnormals=False, float32_in_some_uses=())
     )
-    flush = dict.fromkeys(("gradient", "slot"), without_subnormals) if arithmetic.flushes_subnormals else {}
+    flush = dict.fromkeys(("gradient", "slot"), flushed) if arithmetic.flushes_subnormals else {}
 
     def begin(documented: Any, parameters: list[Array]) -> HookedRun:
         rule: Any = throughout.computed(documented.hyper())
@@ -148,15 +141,11 @@ def test_an_identity_says_how_far_the_target_is_from_the_document_and_from_what_
     assert identity.tried == 12
     assert identity.from_explanation.share <= 1 < 100 < identity.from_document.share
     assert identity.from_document.elements == identity.from_explanation.elements > 0
-    nothing = identified(
-        Instead(lambda documented, parameters: HookedRun(documented, parameters, Hooks(rate=lambda rates: 2.0)))
-    )
+    nothing = identified(with_hooks(rate=lambda rates: 2.0))
     assert nothing.explanation is None
     assert nothing.from_document == nothing.from_explanation == Agreement()
     assert nothing.tried == 0, "no candidate holds in the probes"
-    tried = identified(
-        Instead(lambda documented, parameters: HookedRun(documented, parameters, Hooks(rate=lambda _: 2.0))), "sgd"
-    )
+    tried = identified(with_hooks(rate=lambda rates: 2.0), "sgd")
     assert tried.explanation is None
     assert tried.tried > 0, "SGD has no probes, so cases are run"
     assert tried.from_document.elements > 0

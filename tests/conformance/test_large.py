@@ -35,11 +35,11 @@ from optimetry.conformance.selftest.equivalents import STYLES, StyledTarget
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.faults.hooks import skipping_tensors
 from optimetry.conformance.selftest.instead import Instead
-from optimetry.conformance.selftest.sensitivity import FEW, judged
+from optimetry.conformance.selftest.sensitivity import FOUR_CASES, judged
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun, run_of
 from optimetry.conformance.targets.session import Guard, trajectory
-from tests.conformance.judged import dialect_named, verdict_of
+from tests.conformance.judged import begun_by, dialect_named, verdict_of
 from tests.conformance.large_cases import BIG, LONG, MANY, case_of, contradicted
 
 SHOWN = (
@@ -257,7 +257,7 @@ def test_a_fault_in_a_large_case_is_an_error_that_names_the_case() -> None:
             raise MemoryError("too many tensors")
         return run_of(rule, parameters)
 
-    verdict = verdict_of(Instead(refuse, "sgd"), "sgd", effort=Effort("few and many", FEW.cases, 1, (MANY,)))
+    verdict = verdict_of(Instead(refuse, "sgd"), "sgd", effort=Effort("few and many", FOUR_CASES.cases, 1, (MANY,)))
     assert verdict.verdict == "error"
     assert verdict.reason == "raised MemoryError: too many tensors, with 70 tensors"
     assert verdict.counterexample is not None
@@ -272,7 +272,7 @@ class _Tired(RuleRun):
 
 
 def test_what_a_long_run_shows_in_few_steps_is_shrunk_like_any_case() -> None:
-    effort = Effort("few and long", FEW.cases, 1, (LONG,))
+    effort = Effort("few and long", FOUR_CASES.cases, 1, (LONG,))
     verdict = verdict_of(Instead(_Tired, "sgd"), "sgd", effort=effort)
     assert verdict.verdict == "diverges"
     assert verdict.reason.startswith("no known rule explains it: up to ")
@@ -313,7 +313,7 @@ def test_every_hundred_steps_are_watched_as_a_run() -> None:
 def test_tensors_that_are_left_out_are_listed_by_number() -> None:
     def run(*left_out: int) -> str | None:
         start = skipping_tensors(lambda i, count: count >= 7 and i in left_out)
-        return contradicted(Instead(lambda rule, parameters: start(rule, parameters, {}), "sgd"), "sgd", MANY)
+        return contradicted(begun_by(start, "sgd"), "sgd", MANY)
 
     assert "leaves out tensors 1, 3, 6 with 7 tensors" in str(run(1, 3, 6))
     assert "leaves out tensors 2 to 6 with 7 tensors" in str(run(2, 3, 4, 5, 6))

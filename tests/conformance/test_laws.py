@@ -19,15 +19,14 @@ from optimetry.conformance.laws.readings import kinds_of
 from optimetry.conformance.laws.variations import many, with_options
 from optimetry.conformance.naming.families.family import STEP_COUNTS, StepCount
 from optimetry.conformance.naming.points import documented_class
-from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.oracle.expected import kept_evaluation
 from optimetry.conformance.selftest.faults import FAULTS
-from optimetry.conformance.selftest.faults.hooks import hooked
-from optimetry.conformance.selftest.instead import Instead, computing
+from optimetry.conformance.selftest.instead import computing
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard, trajectory
+from tests.conformance.judged import IN_DTYPES, with_hooks
 
 
 def some_cases(optimizer: str, dtype: str = "float32") -> list[Case]:
@@ -36,8 +35,7 @@ def some_cases(optimizer: str, dtype: str = "float32") -> list[Case]:
     return [case for case in drawn if 3 <= len(case.grads) <= 8][:6]
 
 
-@pytest.mark.parametrize("dtype", FORMATS)
-@pytest.mark.parametrize("optimizer", SUBJECTS)
+@pytest.mark.parametrize(("optimizer", "dtype"), IN_DTYPES)
 def test_the_reference_keeps_every_law_and_is_fed_arrays_of_its_own(optimizer: str, dtype: str) -> None:
     """0-d ones too, C-contiguous, writeable, of the parameter's dtype: in each variation a law makes of a case."""
     target = HoldsInputs()
@@ -218,8 +216,7 @@ def test_as_many_options_are_changed_as_are_taken(refused: Sequence[str]) -> Non
 
 @pytest.mark.parametrize("form", [(12, 12), (4, 3, 3, 4), (2, 3, 2, 3, 4)])
 def test_each_form_of_an_array_is_compared_with_a_vector(form: tuple[int, ...]) -> None:
-    start = hooked(gradient=lambda grad: grad * 2 if grad.shape == form else grad)
-    target = Instead(lambda rule, parameters: start(rule, parameters, {}), "sgd")
+    target = with_hooks("sgd", gradient=lambda grad: grad * 2 if grad.shape == form else grad)
     case = next(case for case in drawn_cases(SUBJECTS["sgd"], "float32", seed=0, count=20) if case.size > 100)
     contradiction = LAWS["reshaping"].broken(Trial(target, case, Guard()))
     assert str(contradiction).startswith(f"of shape {form}: ")

@@ -12,7 +12,6 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.laws.law import Trial
-from optimetry.conformance.selftest.faults.hooks import hooked
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.subjects.wrappers.averages import ExponentialMovingAverage, ModelAverage
@@ -22,6 +21,7 @@ from optimetry.conformance.targets.numpy.target import NumpyTarget, ScalingRun, 
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.averaging.window import FOLD, WindowAverage
+from tests.conformance.judged import with_hooks
 
 
 def cases_of(optimizer: str, dtype: str = "float32") -> list[Case]:
@@ -33,12 +33,6 @@ def contradiction(law: str, target: Target, cases: Iterable[Case]) -> str | None
     """What first contradicts a law."""
     found = (LAWS[law].broken(Trial(target, case, Guard())) for case in cases)
     return next((text for text in found if text is not None), None)
-
-
-def with_hooks(optimizer: str, **hooks: Any) -> Instead:
-    """The reference, but for what some functions do to the runs of one rule."""
-    start = hooked(**hooks)
-    return Instead(lambda rule, parameters: start(rule, parameters, {}), optimizer)
 
 
 def in_place_of(optimizer: str, run: Callable[[Any, Any], Any]) -> Instead:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.selftest.faults.hooks import hooked
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.subjects.rare import (
     GAPS,
@@ -22,13 +21,13 @@ from optimetry.conformance.subjects.rare import (
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.targets.numpy.target import run_of
 from optimetry.reference.rules import RULES
+from tests.conformance.judged import with_hooks
 from tests.conformance.test_rare import contradicts, refuted
 
 
 def refuted_by(optimizer: str, **hooks: Any) -> list[Case]:
     """The rare cases that contradict a rule whose runs do something else."""
-    start = hooked(**hooks)
-    target = Instead(lambda rule, parameters: start(rule, parameters, {}), optimizer)
+    target = with_hooks(optimizer, **hooks)
     return [case for case in rare_cases(subject_named(optimizer), "float32") if contradicts(target, case)]
 
 

@@ -13,10 +13,9 @@ import torch
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.targets.own import for_torch
-from tests.conformance.judged import FEW, verdict_of
+from tests.conformance.judged import FEW, flushed, verdict_of
 
 Array = Any
-Update = Callable[[dict[str, Array], Array, Array, float], Array]
 
 
 class PerParameter:
@@ -43,11 +42,6 @@ class PerParameter:
 def computing(update: Callable[[Any], Any], optimizer: str) -> Instead:
     """A target whose runs update as the hyperparameters say."""
     return Instead(lambda rule, parameters: PerParameter(parameters, update(rule)), optimizer)
-
-
-def flushed(x: Array) -> Array:
-    """Take subnormal numbers for 0, as XLA does on a CPU."""
-    return np.where(np.abs(x) < np.finfo(x.dtype).tiny, x.dtype.type(0), x)
 
 
 def adamax_on_flushing_hardware(rule: Any) -> Any:

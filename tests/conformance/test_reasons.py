@@ -21,31 +21,21 @@ from optimetry.conformance.numerics.agreement import SLACK, Expected, compare
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest.faults import FAULTS
-from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.selftest.sensitivity import HALF_QUICK, judged
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import run_of
-from tests.conformance.judged import class_named, verdict_of
+from tests.conformance.judged import class_named, flushed, verdict_of, with_hooks
 
 FEW = Effort("few", 20, 2)
 
 
-def flushed(array: Array) -> Array:
-    """Set subnormal numbers to zero, as a device may."""
-    return np.where(np.abs(array) < np.finfo(array.dtype).tiny, 0, array).astype(array.dtype)
-
-
-def hooked(**hooks: Any) -> Instead:
-    return Instead(lambda rule, parameters: HookedRun(rule, parameters, Hooks(**hooks)))
-
-
 FLUSHING = {
-    "gradients": hooked(gradient=flushed),
-    "state": hooked(slot=flushed),
-    "parameters": hooked(parameter=lambda before, after: flushed(after)),
-    "everything": hooked(gradient=flushed, slot=flushed, parameter=lambda before, after: flushed(after)),
-    "gradients to one": hooked(gradient=lambda grad: np.where(flushed(grad) != grad, 1, grad).astype(grad.dtype)),
+    "gradients": with_hooks(gradient=flushed),
+    "state": with_hooks(slot=flushed),
+    "parameters": with_hooks(parameter=lambda before, after: flushed(after)),
+    "everything": with_hooks(gradient=flushed, slot=flushed, parameter=lambda before, after: flushed(after)),
+    "gradients to one": with_hooks(gradient=lambda grad: np.where(flushed(grad) != grad, 1, grad).astype(grad.dtype)),
 }
 
 
@@ -54,9 +44,7 @@ def test_check_and_diagnose_agree_on_flushed_subnormals(way: str) -> None:
     agree(FLUSHING[way], "momentum")
 
 
-@pytest.mark.parametrize(
-    "name", ["nan_everywhere", "vector_tail_skipped", "state_in_float16", "adam_square_missing", "state_raises"]
-)
+@pytest.mark.parametrize("name", ["vector_tail_skipped", "state_in_float16", "adam_square_missing", "state_raises"])
 def test_check_and_diagnose_agree_on_faults(name: str) -> None:
     agree(FAULTS[name].target(), FAULTS[name].optimizer)
 
@@ -96,7 +84,7 @@ def test_all_broken_laws_are_listed_the_most_telling_first() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["scalars_skipped", "column_order", "absolute_gradient", "both_ends_skipped"],
+    ["scalars_skipped", "column_order", "sgd_gradient_squared", "both_ends_skipped"],
 )
 def test_the_cause_is_the_same_in_both_dtypes(name: str) -> None:
     single, double = (judged(FAULTS[name], dtype, FEW, search=None) for dtype in ("float32", "float64"))
@@ -106,7 +94,7 @@ def test_the_cause_is_the_same_in_both_dtypes(name: str) -> None:
 
 @pytest.mark.parametrize(("number", "words"), [(np.nan, "NaN"), (np.inf, "an infinity")])
 def test_what_is_not_finite_is_said_first_with_where_and_what_should_be(number: float, words: str) -> None:
-    target = hooked(parameter=lambda before, after: np.where(np.abs(after) > 1, number, after).astype(after.dtype))
+    target = with_hooks(parameter=lambda before, after: np.where(np.abs(after) > 1, number, after).astype(after.dtype))
     verdict = verdict_of(target, "sgd", effort=FEW)
     assert verdict.counterexample is not None
     documented = float(verdict.counterexample["documented"])
@@ -116,7 +104,7 @@ def test_what_is_not_finite_is_said_first_with_where_and_what_should_be(number: 
 
 def test_float32_is_blamed_for_what_it_explains_in_further_cases_alone() -> None:
     """Numbers in float32 explain a first step, which is all that a probe has, and no count that is one behind."""
-    late = hooked(rate=lambda rates: float(np.float32(rates[-1])), count=lambda count: max(count - 1, 1))
+    late = with_hooks(rate=lambda rates: float(np.float32(rates[-1])), count=lambda count: max(count - 1, 1))
     verdict = verdict_of(late, "papers.adam", "float64", Effort("few", 8, 0), search=None)
     assert verdict.verdict == "diverges"
     assert verdict.reason.startswith("no known rule explains it")
@@ -200,7 +188,7 @@ def test_any_name_of_a_target_can_stand_in_a_script(name: str) -> None:
 
 
 def test_a_target_of_any_name_is_judged() -> None:
-    target = hooked(returned=lambda after: [array + 1 for array in after])
+    target = with_hooks(returned=lambda after: [array + 1 for array in after])
     target.name = 'C:\\users\\"""lib'
     shown = verdict_of(target, "sgd", effort=FEW).counterexample
     assert shown is not None

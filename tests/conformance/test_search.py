@@ -94,7 +94,7 @@ def test_a_mutated_formula_is_found_and_written(name):
     assert found_in(fault.target(), fault.optimizer)[0].name == FOUND[name]
 
 
-def two_edits(rule, parameters, memory):
+def two_edits(rule, parameters):
     """Adagrad without a square, and with that of epsilon."""
 
     def update(self, param, grad, state, lr, t):
@@ -105,11 +105,13 @@ def two_edits(rule, parameters, memory):
     return RuleRun(kind.of(rule.hyper()), parameters)
 
 
+TWICE_EDITED = Instead(two_edits, "adagrad")
+
+
 def test_two_edits_are_found_where_one_is_not_enough():
-    target = Instead(lambda rule, parameters: two_edits(rule, parameters, {}), "adagrad")
-    assert found_in(target, "adagrad") == []
+    assert found_in(TWICE_EDITED, "adagrad") == []
     budget = Budget()
-    (edited, *_) = found_in(target, "adagrad", budget, 2)
+    (edited, *_) = found_in(TWICE_EDITED, "adagrad", budget, 2)
     assert [after for _, after in edited.lines] == [
         "param <- param - lr*grad/(sqrt(new moment) + square(epsilon))",
         "moment <- moment + abs(grad)",
@@ -119,16 +121,14 @@ def test_two_edits_are_found_where_one_is_not_enough():
 
 
 def test_a_search_that_is_ended_says_so_and_keeps_what_was_found():
-    target = Instead(lambda rule, parameters: two_edits(rule, parameters, {}), "adagrad")
     budget = Budget(1e-9)
-    assert found_in(target, "adagrad", budget, 2) == []
+    assert found_in(TWICE_EDITED, "adagrad", budget, 2) == []
     assert budget.ended
     fault = FAULTS["adagrad_old_moment"]
     assert found_in(fault.target(), "adagrad", Budget(1e-9), 2)[0].name == FOUND["adagrad_old_moment"]
 
 
 def test_an_interrupted_search_keeps_the_nearest_formula_so_far():
-    target = Instead(lambda rule, parameters: two_edits(rule, parameters, {}), "adagrad")
     progress = []
 
     def asked(doing):
@@ -136,7 +136,7 @@ def test_an_interrupted_search_keeps_the_nearest_formula_so_far():
         return "nearest: " in doing
 
     budget = Budget(asks=asked)
-    (edited, *_) = found_in(target, "adagrad", budget, 2)
+    (edited, *_) = found_in(TWICE_EDITED, "adagrad", budget, 2)
     assert budget.interrupted
     assert budget.ending == f"; the search was interrupted after {budget.programs:,} formulas"
     assert progress[0] == "0 formulas with 1 edit, none is near"
@@ -152,9 +152,8 @@ def test_a_search_that_is_interrupted_at_once_tries_nothing():
 
 
 def test_a_verdict_says_that_the_search_was_interrupted_and_no_split_is_sought():
-    target = Instead(lambda rule, parameters: two_edits(rule, parameters, {}), "adagrad")
     guard = Guard(searching=lambda doing: "2 edits" in doing)
-    (verdict,) = judge([target], "adagrad", "float32", effort=FEW, seed=0, guard=guard, search=60.0)
+    (verdict,) = judge([TWICE_EDITED], "adagrad", "float32", effort=FEW, seed=0, guard=guard, search=60.0)
     assert verdict.verdict == "diverges"
     assert re.search(r"; the search was interrupted after [\d,]+ formulas$", verdict.reason)
 
@@ -170,8 +169,7 @@ def test_check_searches_unless_it_is_told_not_to():
 
 
 def test_a_verdict_says_that_the_search_was_ended():
-    target = Instead(lambda rule, parameters: two_edits(rule, parameters, {}), "adagrad")
-    (verdict,) = judge([target], "adagrad", "float32", effort=FEW, seed=0, search=1e-9)
+    (verdict,) = judge([TWICE_EDITED], "adagrad", "float32", effort=FEW, seed=0, search=1e-9)
     assert verdict.verdict == "diverges"
     assert "; the search was ended after " in verdict.reason
 

@@ -15,13 +15,12 @@ from optimetry.conformance.judging.searching import searched
 from optimetry.conformance.naming.edited import traced
 from optimetry.conformance.naming.elsewhere import starts_elsewhere
 from optimetry.conformance.naming.notation import text_of
-from optimetry.conformance.selftest.faults.hooks import hooked
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.rule import State
-from tests.conformance.judged import verdict_of
+from tests.conformance.judged import verdict_of, with_hooks
 
 FEW = Effort("few", 12, 1)
 ADAM = {"beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8}
@@ -114,8 +113,7 @@ def test_what_short_runs_do_not_show_is_searched_beside_the_case_that_shows_it_m
     tried = []
     holding = Observed.holding
     monkeypatch.setattr(Observed, "holding", lambda *asked: tried.append(asked) or holding(*asked))
-    start = hooked(count=lambda count: count if count <= 20 else 10**6)
-    target = Instead(lambda rule, parameters: start(rule, parameters, {}), "papers.adam")
+    target = with_hooks("papers.adam", count=lambda count: count if count <= 20 else 10**6)
     cases = list(drawn_cases(subject_named("papers.adam"), "float64", seed=0, count=40))
     observed = Observed.of(target, "papers.adam", "float64", partial(iter, cases), Guard())
     assert searched(observed, 0.0).formulas == ()

@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-from functools import cache
 
 import numpy as np
 import pytest
@@ -17,8 +16,7 @@ from optimetry.conformance.selftest.vector_reading import accepts, case_of
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.reference.books import BOOKS
-
-made = cache(vector_table.made)
+from tests.conformance.judged import vectors_of
 
 
 def ends(of_set):
@@ -57,7 +55,7 @@ def test_what_is_short_begins_again():
 
 
 def test_a_set_holds_a_long_run_large_tensors_many_tensors_and_infinities():
-    by_end = dict(zip(ends(made("sgd", "float32")), made("sgd", "float32").vectors, strict=True))
+    by_end = dict(zip(ends(vectors_of("sgd", "float32")), vectors_of("sgd", "float32").vectors, strict=True))
     long, large, many, nonfinite = (by_end[end] for end in ("long", "large", "many", "nonfinite"))
     assert len(long[1].grads) == long[0]["checked"][-1] == 2500
     assert [param.shape for param in large[1].parameters] == [(70_003,), (4096,), (257, 5), (2, 65, 3)]
@@ -67,7 +65,7 @@ def test_a_set_holds_a_long_run_large_tensors_many_tensors_and_infinities():
 
 
 def test_the_run_that_is_written_is_the_run_that_is_evaluated():
-    written = [case for _, case in made("lamb", "float32").vectors[-3:]]
+    written = [case for _, case in vectors_of("lamb", "float32").vectors[-3:]]
     for vector, case in zip(extremes("lamb", "float32"), written, strict=True):
         assert vector.evaluated.content == case.only(range(len(vector.shapes))).content
         assert len(case.parameters) == vector.tensors
@@ -85,7 +83,7 @@ RULES = [
 
 @pytest.mark.parametrize(("rule", "dtype"), RULES)
 def test_the_reference_passes(rule, dtype):
-    assert not vector_table.caught(NumpyTarget(), made(rule, dtype))
+    assert not vector_table.caught(NumpyTarget(), vectors_of(rule, dtype))
 
 
 @pytest.mark.parametrize("dtype", vectors.DTYPES)
@@ -123,7 +121,7 @@ def is_elementwise(rule):
 )
 def test_an_extreme_vector_shows_what_no_other_does(fault, end):
     declared = FAULTS[fault]
-    whole = made(declared.optimizer, "float32")
+    whole = vectors_of(declared.optimizer, "float32")
     assert vector_table.caught(declared.target(), whole)
     assert not vector_table.caught(declared.target(), without(whole, end))
 
@@ -131,13 +129,13 @@ def test_an_extreme_vector_shows_what_no_other_does(fault, end):
 @pytest.mark.parametrize("name", ["velocity_is_the_gradient_buffer", "gradient_changed_later", "gradient_changed"])
 def test_gradients_stand_in_the_same_arrays_and_are_compared(name):
     declared = FAULTS[name]
-    assert vector_table.caught(declared.target(), made(declared.optimizer, "float32"))
+    assert vector_table.caught(declared.target(), vectors_of(declared.optimizer, "float32"))
 
 
 @pytest.mark.parametrize("name", ["kernel_chosen_by_the_run", "kernel_chosen_by_a_cache"])
 def test_playing_a_set_there_and_back_shows_bits_that_depend_on_the_run(name):
     declared = FAULTS[name]
-    of_rule = made(declared.optimizer, "float32")
+    of_rule = vectors_of(declared.optimizer, "float32")
     assert vector_table.caught(declared.target(), of_rule)
     assert not vector_table.caught(declared.target(), of_rule, again=False)
 
@@ -145,16 +143,16 @@ def test_playing_a_set_there_and_back_shows_bits_that_depend_on_the_run(name):
 def test_flushed_subnormals_are_accepted_because_the_bound_allows_for_them(monkeypatch):
     flushing = vector_table.conforming()
     assert {fault.name for fault in flushing} == {"subnormal_gradients_flushed", "subnormal_state_flushed"}
-    assert not any(vector_table.caught(fault.target(), made(fault.optimizer, "float32")) for fault in flushing)
+    assert not any(vector_table.caught(fault.target(), vectors_of(fault.optimizer, "float32")) for fault in flushing)
     monkeypatch.setattr(vectors, "judged", expected)
     of_adamax = vector_table.made("adamax", "float32")
     assert vector_table.caught(FAULTS["subnormal_state_flushed"].target(), of_adamax)
 
 
 def test_what_says_nothing_to_its_end_is_left_out():
-    assert not {"many", "long"} & set(ends(made("torch.muon", "float32")))
-    assert {"many", "long"} <= set(ends(made("torch.adafactor", "float32")))
-    assert "long" in ends(made("papers.radam", "float32"))  # though a step may be rectified or not
+    assert not {"many", "long"} & set(ends(vectors_of("torch.muon", "float32")))
+    assert {"many", "long"} <= set(ends(vectors_of("torch.adafactor", "float32")))
+    assert "long" in ends(vectors_of("papers.radam", "float32"))  # though a step may be rectified or not
 
 
 def test_expected_values_that_do_not_begin_again_are_refused():
@@ -181,7 +179,9 @@ def test_a_result_must_be_what_all_readings_have_in_common(kinds, required):
 
 
 def test_a_result_that_must_be_a_number_is_allowed_every_one():
-    ((vector, case),) = (pair for pair in made("papers.lion", "float64").vectors if pair[0]["id"].endswith("nonfinite"))
+    ((vector, case),) = (
+        pair for pair in vectors_of("papers.lion", "float64").vectors if pair[0]["id"].endswith("nonfinite")
+    )
     run = NumpyTarget().start(case.optimizer, dict(case.hyper), list(case.parameters))
     after = [run.step(list(grads), rate) for grads, rate in case.steps]
     assert float.fromhex(vector["allowed"][1][0].split()[3]) == vectors.LARGEST

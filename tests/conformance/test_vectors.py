@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -20,6 +20,7 @@ from optimetry.conformance.selftest import vector_reading, vector_table
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.session import Guard
+from tests.conformance.judged import vectors_of
 from tests.conformance.reader_faults import READER_FAULTS
 
 ROOT = Path(__file__).parents[2]
@@ -29,8 +30,6 @@ WIRE = ROOT / "conformance" / "harness"
 PAGE = (ROOT / "docs" / "vectors.md").read_text(encoding="utf-8")
 
 SCHEMA = json.loads(Path(vectors.__file__).with_name("vectors.schema.json").read_text(encoding="utf-8"))
-
-made = cache(vector_table.made)
 
 
 @pytest.fixture(scope="module")
@@ -210,7 +209,7 @@ def test_the_page_says_which_faults_vectors_miss():
     assert f"The {len(listed)} that they miss" in PAGE
     assert listed >= set(vector_table.DEPENDS)
     some = [fault for fault in tried.values() if (fault.optimizer, fault.dtypes) == ("adam", ("float32",))]
-    sets = {("adam", "float32"): made("adam", "float32")}
+    sets = {("adam", "float32"): vectors_of("adam", "float32")}
     assert {fault.name for fault in some if vector_table.misses(fault, sets)} == {x.name for x in some} & listed
 
 

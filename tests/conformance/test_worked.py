@@ -18,7 +18,7 @@ from optimetry.conformance.naming.probes import probes_of
 from optimetry.conformance.naming.runs import mistakes_of_runs
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.instead import computing
-from optimetry.conformance.selftest.sensitivity import FEW
+from optimetry.conformance.selftest.sensitivity import FOUR_CASES
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.session import Guard
@@ -86,14 +86,14 @@ def test_expressions_are_numbered_from_1_among_those_that_are_shown() -> None:
 
 def test_functions_are_noted_by_their_names_as_operations_are() -> None:
     noted: list[Any] = []
-    x = TracedNumber("x", np.array([3.0]), noted)
+    x = TracedNumber(np.array([3.0]), "x", noted)
     assert np.sum(x * x).value == 9.0
     assert [expression for expression, _ in noted] == [("multiply", "x", "x"), ("sum", ("multiply", "x", "x"))]
 
 
 def test_what_is_no_number_of_the_formula_is_not_traced() -> None:
     with pytest.raises(NotTraceable, match="multiply has an operand"):
-        TracedNumber("x", 1.0, []) * np.ones(2)
+        TracedNumber(1.0, "x", []) * np.ones(2)
     example = of_dialect("asgd", "decay_in_history")
     assert example.between == ()
     assert example.divergence.slot == "d"
@@ -135,6 +135,6 @@ def test_what_conforms_has_no_difference_to_work_through() -> None:
 
 def test_what_outlives_a_run_is_not_worked_within_one() -> None:
     fault = FAULTS["velocity_outlives_runs"]
-    (diagnosis,) = diagnose([fault.target()], fault.optimizer, "float32", effort=FEW, seed=0)
+    (diagnosis,) = diagnose([fault.target()], fault.optimizer, "float32", effort=FOUR_CASES, seed=0)
     assert diagnosis.verdict.reason.endswith("starts with the state that the run before it ended with")
     assert diagnosis.worked is None

@@ -11,7 +11,11 @@ from tests.reference.pages import SEEDS
 pytestmark = pytest.mark.skipif(not SEEDS.is_dir(), reason=f"the pages are not here: {SEEDS}")
 
 EXAMPLES = list(printed.examples())
-IDS = [f"{each.page}:{each.line}" for each in EXAMPLES]
+DISTINCT = list({(each.runnable, each.output, each.broken is None): each for each in EXAMPLES}.values())
+
+
+def label(example):
+    return f"{example.page}:{example.line}"
 
 
 @pytest.fixture(autouse=True)
@@ -45,9 +49,12 @@ def test_the_pages_have_examples():
     assert {each.page for each in EXAMPLES} == {"000", "001", "003", "004"}  # page 002 has none: COPY-FROM
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=IDS)
+@pytest.mark.parametrize("example", DISTINCT, ids=label)
 def test_an_example_runs_as_printed(example, capsys):
-    error, line = failure(example.runnable)
+    source = example.runnable
+    if "model_average.restore(exe)" not in source:  # of two examples that make all these steps one is enough
+        source = source.replace("range(12500)", "range(125)")
+    error, line = failure(source)
     if example.broken is None:
         assert error == ""
         assert capsys.readouterr().out.endswith(example.output)
@@ -56,9 +63,7 @@ def test_an_example_runs_as_printed(example, capsys):
         assert line.startswith(example.broken.line)
 
 
-@pytest.mark.parametrize(
-    "example", [each for each in EXAMPLES if each.broken], ids=lambda each: f"{each.page}:{each.line}"
-)
+@pytest.mark.parametrize("example", [each for each in EXAMPLES if each.broken], ids=label)
 def test_a_broken_example_runs_once_it_is_whole(example, tmp_path):
     (tmp_path / "rows.txt").write_text("1 3 1 5\n1 2 1 7\n1 0 1 9\n", encoding="utf-8")
     assert failure(example.repaired) == ("", "")

@@ -178,3 +178,10 @@ def test_csv_has_every_digit_of_every_step():
     )
     assert lines[-1] == "keras,3,lion,float64,fused,training,163,10000,6.0,120.0,1800.0,1.2e-05,0.75,1.5"
     assert len(lines) == 2 * 6
+
+
+def test_a_run_of_any_length_has_a_column_of_its_last_step():
+    short = [dataclasses.replace(each, points=each.points[:2]) for each in MEASURED]
+    assert accuracy_tables.steps(MEASURED) == [1, 10, 100, 1_000, 10_000]
+    assert accuracy_tables.steps(short) == [1, 3]
+    assert accuracy_tables.steps([*short, *MEASURED]) == [1, 3, 10, 100, 1_000, 10_000]

@@ -6,7 +6,7 @@ import pytest
 
 from optimetry.reports.accuracy import Accuracy
 from optimetry.reports.certificate import Certificate
-from optimetry.reports.results import Footer, Header, Verdict, Writer, line, read
+from optimetry.reports.results import Footer, Header, ResultsError, Verdict, Writer, line, read
 from optimetry.reports.schema import schema
 from optimetry.reports.speed import Speed
 from tests.reports.written import ABSENT, BAD, GOOD, HEADER, refusal
@@ -188,3 +188,18 @@ def test_a_footer_of_schema_1_without_counts_is_refused(path):
 def test_nothing_may_follow_the_footer(path):
     path.write_text(path.read_text() + line(GOOD) + "\n")
     assert ", line 6: text after the footer" in refusal(path)
+
+
+def test_a_line_ends_where_its_file_ends_it_and_at_no_other_separator(path):
+    """JSON allows U+2028 and others in a text, which Python's `str.splitlines` takes for the ends of lines."""
+    lines = path.read_text().splitlines()
+    apart = {**json.loads(lines[2]), "reason": "one\u2028two\x85three"}
+    path.write_text("\n".join([*lines[:2], json.dumps(apart, ensure_ascii=False), *lines[3:]]) + "\n", "utf-8")
+    assert read(path).verdicts[1].reason == "one\u2028two\x85three"
+
+
+@pytest.mark.parametrize("content", ["[1, 2]", '{"kind": "header"', '["unfinished"'])
+def test_an_unfinished_file_of_one_line_that_is_no_header_is_refused(path, content):
+    path.write_text(content)
+    with pytest.raises(ResultsError, match="not a results file of optimetry"):
+        read(path, unfinished=True)

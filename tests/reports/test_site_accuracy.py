@@ -23,7 +23,7 @@ def test_pages_show_the_figures_and_what_they_mean(tmp_path):
     )
     assert "at the defaults: no one will notice (2.0e-06 of an update)" in matrix
     assert matrix.count("at the defaults") == 1  # what conforms needs no such words
-    assert rule.count("<td>2.0e-06 (2.0e-04)</td>") == 4  # two kinds of gradients, after 1 and after 10 steps
+    assert rule.count("<td>2.0e-06 (2.0e-04)</td>") == 6  # two kinds of gradients, after 1, 10 and 30 steps, the last
     assert '<td class="wraps">fused, single</td><td>training</td>' in rule
     assert "<td>lion</td>" in target
     assert 'src="../picture/adam-float32.svg"' in rule

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Number, Pass, Rate, Real
+from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Number, Pass, Rate, Real, measuring
 from optimetry.reference.books.papers.novograd import NovoGrad
-
-
-def gradient(g: Real) -> tuple[Real]:
-    """``g``, whose norm is measured."""
-    return (g,)
 
 
 def novograd(w: Real, g: Real, m: Real, per_root: Real, lr: Real, beta1: Real, decay: Real) -> tuple[Real, Real]:
@@ -19,9 +14,6 @@ def novograd(w: Real, g: Real, m: Real, per_root: Real, lr: Real, beta1: Real, d
     return w - lr * m, m
 
 
-GRADIENT_CUDA = """
-    measured0 = g;
-"""
 CUDA = """
     m = beta1 * m + (per_root * g + decay * w);
     w = w - lr * m;
@@ -42,7 +34,6 @@ def kernel(rule: NovoGrad) -> Kernel:
         return per_root, lr, rule.beta1, rule.weight_decay
 
     rate = Rate(RATE, {"beta2": rule.beta2, "epsilon": rule.epsilon})
-    measure = Pass(gradient, (GRAD,), (), lambda lr, t: (), sums=1, cuda=GRADIENT_CUDA)
     moments, number = (PARAM, GRAD, "m"), Number("v", square, SQUARE)
     update = Pass(novograd, moments, (PARAM, "m"), scalars, cuda=CUDA, rate=rate, number=number)
-    return Kernel((measure, update))
+    return Kernel((measuring(GRAD), update))

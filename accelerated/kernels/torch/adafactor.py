@@ -14,14 +14,10 @@ from optimetry.accelerated.kernels.kernel import (
     Pass,
     Rate,
     Real,
+    measuring,
     select,
 )
 from optimetry.reference.books.torch.adafactor import Adafactor
-
-
-def measured(w: Real, g: Real) -> tuple[Real, Real]:
-    """``w`` and ``g``, whose squares are summed."""
-    return w, g
 
 
 def direction(g: Real, row: Real, column: Real, most: Real) -> tuple[Real]:
@@ -36,10 +32,6 @@ def adafactor(w: Real, g: Real, row: Real, column: Real, rate: Real, decay: Real
     return (w - decay * w - rate * (g * select(inverse > most, most, inverse)),)
 
 
-MEASURED_CUDA = """
-    measured0 = w;
-    measured1 = g;
-"""
 DIRECTION_CUDA = """
     const real inverse = row * column;
     measured0 = g * (inverse > most ? most : inverse);
@@ -66,8 +58,7 @@ def kernel(rule: Adafactor) -> Kernel:
         return sign * scale / np.maximum(1.0, update_rms / rule.d), lr * rule.weight_decay, most
 
     rate = Rate(RATE, {"eps2": rule.eps2, "d": rule.d, "sign": sign})
-    moments = Pass(measured, (PARAM, GRAD), (), lambda lr, t: (), sums=2, cuda=MEASURED_CUDA)
     update = Pass(direction, (GRAD, ROW, COLUMN), (), lambda lr, t, *means: (most,), sums=1, cuda=DIRECTION_CUDA)
     step = Pass(adafactor, (PARAM, GRAD, ROW, COLUMN), (PARAM,), scalars, cuda=CUDA, rate=rate)
     factors = Factors("row_var", "col_var", "variance", lambda t: 1 - t**rule.beta2_decay, rule.eps1)
-    return Kernel((moments, update, step), regrouped=True, factors=factors)
+    return Kernel((measuring(PARAM, GRAD), update, step), regrouped=True, factors=factors)

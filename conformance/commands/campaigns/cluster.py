@@ -91,7 +91,11 @@ class Cluster:
             self._client.wait_for_workers(1, timeout=STARTING)
         except TimeoutError:
             raise CampaignError(f"the cluster has no worker after {STARTING}") from None
-        site: Site = self._answer(self._client.submit(site_of, self._task, pure=False))
+        future = self._client.submit(site_of, self._task, pure=False)
+        self._distributed.wait([future])
+        if future.status != "finished":
+            raise _failure(future)
+        site: Site = future.result()
         return site
 
     def finished(
@@ -148,13 +152,6 @@ class Cluster:
         for future in futures:
             if future.status != "finished":
                 raise _failure(future)
-
-    def _answer(self, future: Any) -> Any:
-        """Return the result of a task that is not part of the campaign."""
-        self._distributed.wait([future])
-        if future.status != "finished":
-            raise _failure(future)
-        return future.result()
 
     def __enter__(self) -> Self:
         return self

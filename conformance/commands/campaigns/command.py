@@ -24,6 +24,7 @@ from optimetry.conformance.commands.arguments import (
     add_time_limit,
     default_workers,
     effort_of,
+    is_elementwise,
     named_path,
     seconds,
     seed_of,
@@ -46,7 +47,7 @@ from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
-from optimetry.conformance.subjects.registry import chosen_in, subject_named
+from optimetry.conformance.subjects.registry import chosen_in
 from optimetry.reference.errors import CampaignError, UsageError
 from optimetry.reports import tables
 from optimetry.reports.header import header_of
@@ -191,14 +192,14 @@ def plan_of(
 
 
 def _asked(options: argparse.Namespace, own: Sequence[str]) -> Kinds:
-    """Return the rules and the dtypes of each kind of task; of the rules with norms only checks.
+    """Return the rules and the dtypes of each kind of task; of rules with norms and of wrappers only checks.
 
     Raises:
         UsageError: there is nothing to do.
     """
     kinds = chosen("--do", options.do, KINDS)
     rules = list(own) or chosen_in(options.book, options.optimizer)
-    elementwise = [rule for rule in rules if subject_named(rule).elementwise]
+    elementwise = list(filter(is_elementwise, rules))
     asked = Kinds({}, {})
     for kind in KINDS:
         if kind not in kinds:

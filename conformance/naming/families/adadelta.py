@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
+from optimetry.conformance.naming.families.family import Setting, axis, declare, dialects_of
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.adadelta import Adadelta
 
@@ -43,26 +43,25 @@ class AdadeltaFamily(Adadelta):
         return param - step, State(avg_squared_grad=squared_grad, avg_squared_update=squared_update)
 
 
+dialect = dialects_of(AdadeltaFamily)
+
 declare(
-    Dialect(
+    dialect(
         name="learning_rate_ignored",
-        family=AdadeltaFamily,
         point={"learning_rate_use": "ignored"},
         origin="Adadelta as published, which has no learning rate",
         reference="Zeiler (2012), algorithm 1",
         difference="w -= d",
     ),
-    Dialect(
+    dialect(
         name="new_average_learning_rate_ignored",
-        family=AdadeltaFamily,
         point={"learning_rate_use": "ignored", "update_average": "new"},
         origin="PaddlePaddle 1.8.5, whose lazily evaluated step is formed after u was overwritten",
         reference="Paddle 1.8, paddle/fluid/operators/optimizers/adadelta_op.h",
         difference="w -= sqrt((u_new + eps)/(a + eps))*g",
     ),
-    Dialect(
+    dialect(
         name="old_gradient_average",
-        family=AdadeltaFamily,
         point={"gradient_average": "old"},
         origin="TensorFlow.js, where both averages therefore stay equal and the step is lr*g",
         reference="tfjs-core 4.22, src/optimizers/adadelta_optimizer.ts",

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
+from optimetry.conformance.naming.families.family import Setting, axis, declare, dialects_of
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.adagrad import Adagrad
 
@@ -48,50 +48,46 @@ class AdagradFamily(Adagrad):
         return param - step, State(moment=moment)
 
 
+dialect = dialects_of(AdagradFamily)
+
 declare(
-    Dialect(
+    dialect(
         name="epsilon_inside",
-        family=AdagradFamily,
         point={"epsilon_placement": "inside"},
         origin="optax.adagrad, keras.optimizers.Adagrad, both with their initial value set",
         reference="optax/_src/transform.py, scale_by_rss; keras/src/optimizers/adagrad.py",
         difference="w -= lr*g / sqrt(m + eps)",
     ),
-    Dialect(
+    dialect(
         name="initial_value",
-        family=AdagradFamily,
         point={"initial_value": "0.1"},
         origin="the default initial value of optax, Keras and TensorFlow kept beside the documented epsilon",
         reference="keras/src/optimizers/adagrad.py, initial_accumulator_value",
         difference="m_0 = 0.1",
     ),
-    Dialect(
+    dialect(
         name="epsilon_inside_initial_value",
-        family=AdagradFamily,
         point={"epsilon_placement": "inside", "initial_value": "0.1"},
         origin="optax.adagrad, keras.optimizers.Adagrad, both by default",
         reference="optax/_src/alias.py, adagrad; keras/src/optimizers/adagrad.py",
         difference="m_0 = 0.1; w -= lr*g / sqrt(m + eps)",
     ),
-    Dialect(
+    dialect(
         name="no_epsilon",
-        family=AdagradFamily,
         point={"epsilon_placement": "none"},
         origin="jax.example_libraries.optimizers.adagrad(momentum=0)",
         reference="jax/example_libraries/optimizers.py, adagrad",
         difference="w -= lr*g / sqrt(m), and nothing where m = 0",
     ),
-    Dialect(
+    dialect(
         name="no_epsilon_unguarded",
-        family=AdagradFamily,
         point={"epsilon_placement": "none_unguarded"},
         origin="tf.compat.v1.train.AdagradOptimizer with its initial value set",
         reference="tensorflow/core/kernels/training_ops.cc, ApplyAdagrad",
         difference="w -= lr*g / sqrt(m), 0/0 before the first gradient where m_0 = 0",
     ),
-    Dialect(
+    dialect(
         name="no_epsilon_initial_value",
-        family=AdagradFamily,
         point={"epsilon_placement": "none_unguarded", "initial_value": "0.1"},
         origin="tf.compat.v1.train.AdagradOptimizer by default",
         reference="tensorflow/python/training/adagrad.py; tensorflow/core/kernels/training_ops.cc, ApplyAdagrad",

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
+from optimetry.conformance.naming.families.family import Setting, axis, declare, dialects_of, step_count
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.adam import Adam
 
@@ -109,178 +109,158 @@ class AdamFamily(Adam):
         return param - lr_t * m / root, State(moment1=moment1, moment2=moment2, moment2_max=moment2_max)
 
 
+dialect = dialects_of(AdamFamily)
+
 declare(
-    Dialect(
+    dialect(
         name="scaled_epsilon",
-        family=AdamFamily,
         point={"epsilon_placement": "scaled"},
         origin="torch.optim.Adam, optax.adam, PaddlePaddle since 2.0",
         reference="Kingma & Ba (2015), algorithm 1; torch/optim/adam.py; optax/_src/transform.py",
         difference="w -= lr_t*m / (sqrt(v) + eps*sqrt(1-b2^t))",
     ),
-    Dialect(
+    dialect(
         name="epsilon_inside",
-        family=AdamFamily,
         point={"epsilon_placement": "inside"},
         origin="a misplaced parenthesis; no release known",
         reference="Kingma & Ba (2015), end of section 2, for the form it departs from",
         difference="w -= lr_t*m / sqrt(v + eps)",
     ),
-    Dialect(
+    dialect(
         name="scaled_epsilon_inside",
-        family=AdamFamily,
         point={"epsilon_placement": "scaled_inside"},
         origin="optax.adam with eps_root in place of eps",
         reference="optax/_src/transform.py, scale_by_adam",
         difference="w -= lr*(m/(1-b1^t)) / sqrt(v/(1-b2^t) + eps)",
     ),
-    Dialect(
+    dialect(
         name="uncorrected",
-        family=AdamFamily,
         point={"moment1_correction": "none", "moment2_correction": "none"},
         origin="BertAdam without its decay",
         reference="pytorch-pretrained-bert, optimization.py; google-research/bert, optimization.py",
         difference="w -= lr*m / (sqrt(v) + eps)",
     ),
-    Dialect(
+    dialect(
         name="uncorrected_decoupled_decay",
-        family=AdamFamily,
         point={"moment1_correction": "none", "moment2_correction": "none", "decay": "with_lr"},
         origin="AdamWeightDecayOptimizer of BERT",
         reference="google-research/bert, optimization.py",
         difference="w -= lr*(m/(sqrt(v) + eps) + wd*w)",
     ),
-    Dialect(
+    dialect(
         name="moment1_uncorrected",
-        family=AdamFamily,
         point={"moment1_correction": "none"},
         origin="a lost factor; no release known",
         reference="Kingma & Ba (2015), section 3, on the initialization bias",
         difference="lr_t = lr*sqrt(1-b2^t)",
     ),
-    Dialect(
+    dialect(
         name="moment2_uncorrected",
-        family=AdamFamily,
         point={"moment2_correction": "none"},
         origin="a lost factor; no release known",
         reference="Kingma & Ba (2015), section 3, on the initialization bias",
         difference="lr_t = lr/(1-b1^t)",
     ),
-    Dialect(
+    dialect(
         name="count_ahead",
-        family=AdamFamily,
         point={"correction_count": "t+1"},
         origin="PaddlePaddle 1.8.5 with sparse gradients on the CPU: the powers are advanced before their use",
         reference="Paddle 1.8, paddle/fluid/operators/optimizers/adam_op.h",
         difference="lr_t = lr*sqrt(1-b2^(t+1))/(1-b1^(t+1))",
     ),
-    Dialect(
+    dialect(
         name="scaled_epsilon_count_ahead",
-        family=AdamFamily,
         point={"epsilon_placement": "scaled", "correction_count": "t+1"},
         origin="PaddlePaddle 2.0 to 3.3 with sparse gradients on the CPU, for rows that have a gradient",
         reference="Paddle 3.3, paddle/phi/kernels/funcs/adam_functors.h, SparseAdamFunctor",
         difference="lr_t = lr*sqrt(1-b2^(t+1))/(1-b1^(t+1)); w -= lr_t*m / (sqrt(v) + eps*sqrt(1-b2^(t+1)))",
     ),
-    Dialect(
+    dialect(
         name="count_behind",
-        family=AdamFamily,
         point={"correction_count": "t-1"},
         origin="a step count that starts at 0; no release known",
         reference="Kingma & Ba (2015), algorithm 1, where t is advanced before its use",
         difference="lr_t = lr*sqrt(1-b2^(t-1))/(1-b1^(t-1)), 0/0 in the first step",
     ),
-    Dialect(
+    dialect(
         name="old_moments",
-        family=AdamFamily,
         point={"moments": "old"},
         origin="the equation of fluid.optimizer.AdamOptimizer as printed, without its `_out`",
         reference="fluid.optimizer.AdamOptimizer, page 000",
         difference="w -= lr_t*m_old / (sqrt(v_old) + eps)",
     ),
-    Dialect(
+    dialect(
         name="old_moment1",
-        family=AdamFamily,
         point={"moments": "old_m"},
         origin="a first moment that is updated after its use; no release known",
         reference="Kingma & Ba (2015), algorithm 1, which updates both moments before the step",
         difference="w -= lr_t*m_old / (sqrt(v) + eps)",
     ),
-    Dialect(
+    dialect(
         name="old_moment2",
-        family=AdamFamily,
         point={"moments": "old_v"},
         origin="a second moment that is updated after its use; no release known",
         reference="Kingma & Ba (2015), algorithm 1, which updates both moments before the step",
         difference="w -= lr_t*m / (sqrt(v_old) + eps)",
     ),
-    Dialect(
+    dialect(
         name="amsgrad",
-        family=AdamFamily,
         point={"amsgrad": "before_correction"},
         origin="keras.optimizers.Adam(amsgrad=True)",
         reference="keras/src/optimizers/adam.py; Reddi et al. (2018), algorithm 2, which corrects no bias",
         difference="x = max(x, v); w -= lr_t*m / (sqrt(x) + eps)",
     ),
-    Dialect(
+    dialect(
         name="scaled_epsilon_amsgrad",
-        family=AdamFamily,
         point={"epsilon_placement": "scaled", "amsgrad": "before_correction"},
         origin="torch.optim.Adam(amsgrad=True), PaddlePaddle 3.3 Adam(amsgrad=True)",
         reference="torch/optim/adam.py; Paddle 3.3, paddle/phi/kernels/funcs/adam_functors.h",
         difference="x = max(x, v); w -= lr_t*m / (sqrt(x) + eps*sqrt(1-b2^t))",
     ),
-    Dialect(
+    dialect(
         name="scaled_epsilon_amsgrad_corrected",
-        family=AdamFamily,
         point={"epsilon_placement": "scaled", "amsgrad": "after_correction"},
         origin="optax.amsgrad",
         reference="optax/_src/transform.py, scale_by_amsgrad",
         difference="x = max(x, v/(1-b2^t)); w -= lr*(m/(1-b1^t)) / (sqrt(x) + eps)",
     ),
-    Dialect(
+    dialect(
         name="decoupled_decay",
-        family=AdamFamily,
         point={"decay": "with_lr"},
         origin="keras.optimizers.AdamW",
         reference="keras/src/optimizers/adamw.py and base_optimizer.py",
         difference="w -= lr_t*m / (sqrt(v) + eps) + lr*wd*w",
     ),
-    Dialect(
+    dialect(
         name="scaled_epsilon_decoupled_decay",
-        family=AdamFamily,
         point={"epsilon_placement": "scaled", "decay": "with_lr"},
         origin="torch.optim.AdamW, optax.adamw, paddle.optimizer.AdamW",
         reference="torch/optim/adam.py, decoupled_weight_decay; optax/_src/alias.py",
         difference="w -= lr_t*m / (sqrt(v) + eps*sqrt(1-b2^t)) + lr*wd*w",
     ),
-    Dialect(
+    dialect(
         name="scaled_epsilon_decay_without_lr",
-        family=AdamFamily,
         point={"epsilon_placement": "scaled", "decay": "without_lr"},
         origin="AdamW as published, with a constant schedule",
         reference="Loshchilov & Hutter (2019), algorithm 2",
         difference="w -= lr_t*m / (sqrt(v) + eps*sqrt(1-b2^t)) + wd*w",
     ),
-    Dialect(
+    dialect(
         name="coupled_decay",
-        family=AdamFamily,
         point={"decay": "coupled"},
         origin="keras.optimizers.Adam over weights with keras.regularizers.L2(0.005)",
         reference="keras/src/regularizers/regularizers.py; keras/src/optimizers/adam.py",
         difference="g += wd*w before both moments",
     ),
-    Dialect(
+    dialect(
         name="scaled_epsilon_coupled_decay",
-        family=AdamFamily,
         point={"epsilon_placement": "scaled", "decay": "coupled"},
         origin="torch.optim.Adam(weight_decay=0.01), paddle.optimizer.Adam(weight_decay=0.01)",
         reference="torch/optim/adam.py, weight_decay; Loshchilov & Hutter (2019), algorithm 2, with L2 regularization",
         difference="g += wd*w before both moments; w -= lr_t*m / (sqrt(v) + eps*sqrt(1-b2^t))",
     ),
-    Dialect(
+    dialect(
         name="scaled_epsilon_amsgrad_coupled_decay",
-        family=AdamFamily,
         point={"epsilon_placement": "scaled", "amsgrad": "before_correction", "decay": "coupled"},
         origin="torch.optim.Adam(amsgrad=True, weight_decay=0.01)",
         reference="torch/optim/adam.py, weight_decay and amsgrad",

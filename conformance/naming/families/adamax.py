@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
+from optimetry.conformance.naming.families.family import Setting, axis, declare, dialects_of, step_count
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.adamax import Adamax
 
@@ -42,42 +42,39 @@ class AdamaxFamily(Adamax):
         return param - lr_t * (moment / denominator), State(moment=moment, inf_norm=inf_norm)
 
 
+dialect = dialects_of(AdamaxFamily)
+
 declare(
-    Dialect(
+    dialect(
         name="epsilon_on_gradient",
-        family=AdamaxFamily,
         point={"epsilon_placement": "gradient"},
         origin="torch.optim.Adamax, optax.adamax",
         reference="torch/optim/adamax.py; optax/_src/transform.py, scale_by_adamax",
         difference="u = max(b2*u, |g| + eps)",
     ),
-    Dialect(
+    dialect(
         name="epsilon_in_denominator",
-        family=AdamaxFamily,
         point={"epsilon_placement": "denominator"},
         origin="keras.optimizers.Adamax",
         reference="keras/src/optimizers/adamax.py",
         difference="u = max(b2*u, |g|); w -= lr/(1-b1^t) * m/(u + eps)",
     ),
-    Dialect(
+    dialect(
         name="no_epsilon",
-        family=AdamaxFamily,
         point={"epsilon_placement": "none"},
         origin="Adamax as published",
         reference="Kingma & Ba (2015), algorithm 2",
         difference="u = max(b2*u, |g|)",
     ),
-    Dialect(
+    dialect(
         name="uncorrected",
-        family=AdamaxFamily,
         point={"bias_correction": "none"},
         origin="a lost factor; no release known",
         reference="Kingma & Ba (2015), algorithm 2, for the factor it departs from",
         difference="w -= lr * m/u",
     ),
-    Dialect(
+    dialect(
         name="uncorrected_epsilon_in_denominator",
-        family=AdamaxFamily,
         point={"epsilon_placement": "denominator", "bias_correction": "none"},
         origin="mlx.optimizers.Adamax",
         reference="mlx 0.32.4, mlx/optimizers/optimizers.py, Adamax.apply_single",

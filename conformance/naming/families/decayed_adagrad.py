@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
+from optimetry.conformance.naming.families.family import Setting, axis, declare, dialects_of
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.decayed_adagrad import DecayedAdagrad
 
@@ -29,26 +29,25 @@ class DecayedAdagradFamily(DecayedAdagrad):
         return param - lr * grad / root, State(moment=moment)
 
 
+dialect = dialects_of(DecayedAdagradFamily)
+
 declare(
-    Dialect(
+    dialect(
         name="epsilon_inside",
-        family=DecayedAdagradFamily,
         point={"epsilon_placement": "inside"},
         origin="keras.optimizers.RMSprop and optax.rmsprop, both without momentum",
         reference="keras/src/optimizers/rmsprop.py; optax/_src/transform.py, scale_by_rms",
         difference="w -= lr*g / sqrt(m + eps)",
     ),
-    Dialect(
+    dialect(
         name="initial_value",
-        family=DecayedAdagradFamily,
         point={"initial_value": "1"},
         origin="optax.rmsprop(eps_in_sqrt=False, initial_scale=1)",
         reference="optax/_src/alias.py, rmsprop; optax/_src/transform.py, scale_by_rms",
         difference="m_0 = 1",
     ),
-    Dialect(
+    dialect(
         name="epsilon_inside_initial_value",
-        family=DecayedAdagradFamily,
         point={"epsilon_placement": "inside", "initial_value": "1"},
         origin="tf.compat.v1.train.RMSPropOptimizer and timm's RMSpropTF, both without momentum",
         reference="tensorflow/python/training/rmsprop.py; timm/optim/rmsprop_tf.py",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from optimetry.conformance.subjects.rules import ANY_GRADIENT, EVERY_STEP, OWN
@@ -152,6 +153,11 @@ class Dialect:
         """
         computed = self.family.of(hyper)
         return dataclasses.replace(computed, **self.point) if self.point else computed
+
+
+def dialects_of(family: type[Declared]) -> partial[Dialect]:
+    """Return what declares dialects of one family."""
+    return partial(Dialect, family=family)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
+from optimetry.conformance.naming.families.family import Setting, axis, declare, dialects_of
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.ftrl import Ftrl
 
@@ -54,50 +54,46 @@ class FtrlFamily(Ftrl):
         return new_param, State(squared_accum=squared, linear_accum=linear)
 
 
+dialect = dialects_of(FtrlFamily)
+
 declare(
-    Dialect(
+    dialect(
         name="printed_fraction",
-        family=FtrlFamily,
         point={"fraction": "over_parameter"},
         origin="the equation of fluid.optimizer.FtrlOptimizer as printed",
         reference="fluid.optimizer.FtrlOptimizer, page 000",
         difference="l += g - (n^-p - s^-p)/(lr*w)",
     ),
-    Dialect(
+    dialect(
         name="l1_for_l2",
-        family=FtrlFamily,
         point={"l2_term": "l1"},
         origin="PaddlePaddle 1.8.5, whose operator is given l1 twice",
         reference="Paddle 1.8, python/paddle/fluid/optimizer.py, FtrlOptimizer",
         difference="y = n^-p/lr + 2*l1",
     ),
-    Dialect(
+    dialect(
         name="strengths_enlarged",
-        family=FtrlFamily,
         point={"added_to_strengths": "1e-10"},
         origin="PaddlePaddle 3.3",
         reference="Paddle 3.3, paddle/phi/kernels/impl/ftrl_kernel_impl.h",
         difference="l1 += 1e-10; l2 += 1e-10",
     ),
-    Dialect(
+    dialect(
         name="l2_not_doubled",
-        family=FtrlFamily,
         point={"l2_term": "single"},
         origin="FTRL-Proximal as published",
         reference="McMahan et al. (2013), algorithm 1",
         difference="y = n^-p/lr + l2",
     ),
-    Dialect(
+    dialect(
         name="initial_value",
-        family=FtrlFamily,
         point={"initial_value": "0.1"},
         origin="keras.optimizers.Ftrl and TensorFlow by default",
         reference="keras/src/optimizers/ftrl.py, initial_accumulator_value",
         difference="s_0 = 0.1",
     ),
-    Dialect(
+    dialect(
         name="divided_everywhere",
-        family=FtrlFamily,
         point={"small_linear": "divided"},
         origin="keras.optimizers.Ftrl(initial_accumulator_value=0)",
         reference="keras/src/optimizers/ftrl.py",

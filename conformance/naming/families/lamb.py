@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
+from optimetry.conformance.naming.families.family import Setting, axis, declare, dialects_of, step_count
 from optimetry.reference.norms import norm
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.lamb import Lamb
@@ -77,122 +77,109 @@ class LambFamily(Lamb):
         return moved, State(moment1=moment1, moment2=moment2)
 
 
+dialect = dialects_of(LambFamily)
+
 declare(
-    Dialect(
+    dialect(
         name="bias_corrected",
-        family=LambFamily,
         point={"bias_correction": "both"},
         origin="LAMB as published, optax.lamb",
         reference="You et al. (2020), algorithm 2; optax/_src/alias.py, lamb",
         difference="r = (m/(1-b1^t)) / (sqrt(v/(1-b2^t)) + eps)",
     ),
-    Dialect(
+    dialect(
         name="bias_corrected_zero_decay_ratio_one",
-        family=LambFamily,
         point={"bias_correction": "both", "zero_decay": "ratio_one"},
         origin="PaddlePaddle 3.3 with always_adapt=False, its default",
         reference="Paddle 3.3, paddle/phi/kernels/impl/lamb_kernel_impl.h",
         difference="r = (m/(1-b1^t)) / (sqrt(v/(1-b2^t)) + eps); ratio = 1 if lam == 0",
     ),
-    Dialect(
+    dialect(
         name="zero_decay_ratio_one",
-        family=LambFamily,
         point={"zero_decay": "ratio_one"},
         origin="PaddlePaddle 3.3, which also corrects the bias",
         reference="Paddle 3.3, paddle/phi/kernels/impl/lamb_kernel_impl.h",
         difference="ratio = 1 if lam == 0",
     ),
-    Dialect(
+    dialect(
         name="bias_corrected_decay_before_ratio",
-        family=LambFamily,
         point={"bias_correction": "both", "decay_placement": "before_ratio"},
         origin="keras.optimizers.Lamb(weight_decay=...)",
         reference="keras/src/optimizers/lamb.py and base_optimizer.py",
         difference="w -= lr*lam*w; r = (m/(1-b1^t)) / (sqrt(v/(1-b2^t)) + eps); w -= lr*|w|/|r|*r",
     ),
-    Dialect(
+    dialect(
         name="decay_before_ratio",
-        family=LambFamily,
         point={"decay_placement": "before_ratio"},
         origin="keras.optimizers.Lamb, which also corrects the bias",
         reference="keras/src/optimizers/base_optimizer.py",
         difference="w -= lr*lam*w; w -= lr*|w|/|r|*r",
     ),
-    Dialect(
+    dialect(
         name="norm_clamped",
-        family=LambFamily,
         point={"param_norm": "clamped"},
         origin="the function phi of the paper, with the limit of pytorch-lamb",
         reference="You et al. (2020), algorithm 2, phi; cybertronai/pytorch-lamb, pytorch_lamb/lamb.py",
         difference="w -= lr*min(|w|, 10)/|q|*q",
     ),
-    Dialect(
+    dialect(
         name="norm_clamped_unguarded",
-        family=LambFamily,
         point={"param_norm": "clamped", "zero_norm": "unguarded"},
         origin="pytorch-lamb",
         reference="cybertronai/pytorch-lamb, pytorch_lamb/lamb.py, Lamb.step",
         difference="w -= lr*min(|w|, 10)/|q|*q, also where a norm is 0",
     ),
-    Dialect(
+    dialect(
         name="unguarded",
-        family=LambFamily,
         point={"zero_norm": "unguarded"},
         origin="the equation as printed: a zero tensor never moves",
         reference="fluid.optimizer.LambOptimizer, page 000",
         difference="ratio = |w|/|q|, also where a norm is 0",
     ),
-    Dialect(
+    dialect(
         name="decay_after_step",
-        family=LambFamily,
         point={"decay_placement": "after_step"},
         origin="decoupled decay as a step of its own; no release known",
         reference="Loshchilov & Hutter (2019), section 2, for decay apart from the step",
         difference="w -= lr*|w|/|r|*r; w -= lr*lam*w",
     ),
-    Dialect(
+    dialect(
         name="ratio_at_most_one",
-        family=LambFamily,
         point={"ratio": "at_most_one"},
         origin="timm.optim.Lamb(trust_clip=True), which also corrects the bias",
         reference="timm/optim/lamb.py, trust_clip",
         difference="w -= lr*min(|w|/|q|, 1)*q",
     ),
-    Dialect(
+    dialect(
         name="bias_corrected_ratio_at_most_one",
-        family=LambFamily,
         point={"bias_correction": "both", "ratio": "at_most_one"},
         origin="timm.optim.Lamb(trust_clip=True, always_adapt=True, max_grad_norm=None)",
         reference="timm/optim/lamb.py",
         difference="r = (m/(1-b1^t)) / (sqrt(v/(1-b2^t)) + eps); w -= lr*min(|w|/|q|, 1)*q",
     ),
-    Dialect(
+    dialect(
         name="ratio_with_epsilon",
-        family=LambFamily,
         point={"ratio": "with_epsilon"},
         origin="torch_optimizer.Lamb, which also clamps the norm",
         reference="torch_optimizer, lamb.py",
         difference="w -= lr*|w|/(|q| + eps)*q",
     ),
-    Dialect(
+    dialect(
         name="norm_clamped_ratio_with_epsilon",
-        family=LambFamily,
         point={"param_norm": "clamped", "ratio": "with_epsilon"},
         origin="torch_optimizer.Lamb",
         reference="torch_optimizer, lamb.py",
         difference="w -= lr*min(|w|, 10)/(|q| + eps)*q",
     ),
-    Dialect(
+    dialect(
         name="norm_clamped_ratio_with_epsilon_decay_before_ratio",
-        family=LambFamily,
         point={"decay_placement": "before_ratio", "param_norm": "clamped", "ratio": "with_epsilon"},
         origin="pytorch_optimizer.Lamb",
         reference="kozistr/pytorch_optimizer, optimizer/lamb.py",
         difference="w -= lr*lam*w; w -= lr*min(|w|, 10)/(|r| + eps)*r",
     ),
-    Dialect(
+    dialect(
         name="bias_corrected_decay_before_ratio_at_most_ten",
-        family=LambFamily,
         point={"bias_correction": "both", "decay_placement": "before_ratio", "ratio": "at_most_ten"},
         origin="fastai.optimizer.Lamb",
         reference="fastai/optimizer.py, weight_decay and lamb_step",

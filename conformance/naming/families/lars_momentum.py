@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
+from optimetry.conformance.naming.families.family import Setting, axis, declare, dialects_of
 from optimetry.conformance.numerics.arithmetic import computed_in_float32, in_float32
 from optimetry.reference.norms import norm
 from optimetry.reference.rule import Array, State
@@ -125,74 +125,67 @@ class LarsMomentumFamily(LarsMomentum):
         return computed_in_float32(norm, x) if self.float32_norm else norm(x)
 
 
+dialect = dialects_of(LarsMomentumFamily)
+
 declare(
-    Dialect(
+    dialect(
         name="norm_of_sum",
-        family=LarsMomentumFamily,
         point={"denominator": "norm_of_sum"},
         origin="optax.lars",
         reference="optax/_src/alias.py, lars; optax/_src/transform.py, scale_by_trust_ratio",
         difference="llr = lr*coeff*|w| / |g + wd*w|",
     ),
-    Dialect(
+    dialect(
         name="denominator_epsilon",
-        family=LarsMomentumFamily,
         point={"denominator_epsilon": "1e-8"},
         origin="mxnet.optimizer.LARS of MXNet 2; LarsMomentumOptimizer of later PaddlePaddle with epsilon > 0",
         reference="python/mxnet/optimizer/lars.py",
         difference="llr = lr*coeff*|w| / (|g| + wd*|w| + 1e-8)",
     ),
-    Dialect(
+    dialect(
         name="zero_decay_plain_rate",
-        family=LarsMomentumFamily,
         point={"zero_decay": "plain_rate"},
         origin="PaddlePaddle 3.3",
         reference="Paddle 3.3, the CPU kernel behind paddle._C_ops.lars_momentum_",
         difference="llr = lr if wd == 0",
     ),
-    Dialect(
+    dialect(
         name="unguarded",
-        family=LarsMomentumFamily,
         point={"zero_norm": "unguarded"},
         origin="the equation as published: a zero tensor never moves",
         reference="You, Gitman & Ginsburg (2017), algorithm 1",
         difference="llr = lr*coeff*|w| / (|g| + wd*|w|), also where a norm is 0",
     ),
-    Dialect(
+    dialect(
         name="norm_of_sum_guarded_by_gradient",
-        family=LarsMomentumFamily,
         point={"denominator": "norm_of_sum_guarded_by_gradient"},
         origin="a guard from the sum of norms before the norm of the sum; no release known",
         reference="optax/_src/alias.py, lars, for the denominator",
         difference="llr = lr*coeff*|w| / |g + wd*w|, lr where |g| = 0",
     ),
-    Dialect(
+    dialect(
         name="learning_rate_outside",
-        family=LarsMomentumFamily,
         point={"learning_rate_placement": "outside"},
         origin="timm.optim.Lars(always_adapt=True, eps=0)",
         reference="timm/optim/lars.py; apex/parallel/LARC.py, around torch.optim.SGD",
         difference="v = mu*v + coeff*|w|/(|g| + wd*|w|)*(g + wd*w); w -= lr*v",
     ),
-    Dialect(
+    dialect(
         name="norm_of_sum_learning_rate_outside",
-        family=LarsMomentumFamily,
         point={"denominator": "norm_of_sum", "learning_rate_placement": "outside"},
         origin="LARS of Barlow Twins without its filters; with them, tensors of one dimension are plain",
         reference="facebookresearch/barlowtwins, main.py",
         difference="v = mu*v + coeff*|w|/|g + wd*w|*(g + wd*w); w -= lr*v",
     ),
-    Dialect(
+    dialect(
         name="learning_rate_outside_with_epsilon",
-        family=LarsMomentumFamily,
         point={"denominator_epsilon": "1e-8", "learning_rate_placement": "outside"},
         origin="timm.optim.Lars(always_adapt=True)",
         reference="timm/optim/lars.py",
         difference="v = mu*v + coeff*|w|/(|g| + wd*|w| + 1e-8)*(g + wd*w); w -= lr*v",
     ),
-    Dialect(
+    dialect(
         name="learning_rate_outside_with_epsilon_zero_decay_plain_rate",
-        family=LarsMomentumFamily,
         point={
             "denominator_epsilon": "1e-8",
             "learning_rate_placement": "outside",
@@ -202,9 +195,8 @@ declare(
         reference="timm/optim/lars.py",
         difference="v = mu*v + coeff*|w|/(|g| + wd*|w| + 1e-8)*(g + wd*w), or + g if wd == 0; w -= lr*v",
     ),
-    Dialect(
+    dialect(
         name="larc",
-        family=LarsMomentumFamily,
         point={
             "denominator_epsilon": "1e-8",
             "zero_norm": "plain_rate_undecayed",
@@ -215,9 +207,8 @@ declare(
         reference="apex/parallel/LARC.py",
         difference="v = mu*v + min(coeff*|w|/(|g| + wd*|w| + 1e-8), lr)/lr*(g + wd*w); w -= lr*v",
     ),
-    Dialect(
+    dialect(
         name="larc_without_limit",
-        family=LarsMomentumFamily,
         point={
             "denominator_epsilon": "1e-8",
             "zero_norm": "plain_rate_undecayed",
@@ -227,41 +218,36 @@ declare(
         reference="apex/parallel/LARC.py",
         difference="v = mu*v + coeff*|w|/(|g| + wd*|w| + 1e-8)*(g + wd*w), or + g if |w|*|g| == 0; w -= lr*v",
     ),
-    Dialect(
+    dialect(
         name="ratio_at_most_one",
-        family=LarsMomentumFamily,
         point={"limit": "one"},
         origin="a misread limit of LARC; no release known",
         reference="apex/parallel/LARC.py, clip, for the limit it departs from",
         difference="llr = lr*min(coeff*|w|/(|g| + wd*|w|), 1)",
     ),
-    Dialect(
+    dialect(
         name="vectors_plain",
-        family=LarsMomentumFamily,
         point={"vectors": "plain"},
         origin="LARS of MAE and MoCo v3, with their own denominator",
         reference="facebookresearch/mae, util/lars.py",
         difference="llr = lr and wd = 0 where w has fewer than two dimensions",
     ),
-    Dialect(
+    dialect(
         name="norm_of_sum_learning_rate_outside_vectors_plain",
-        family=LarsMomentumFamily,
         point={"denominator": "norm_of_sum", "learning_rate_placement": "outside", "vectors": "plain"},
         origin="LARS of MAE, MoCo v3 and early pytorch_optimizer",
         reference="facebookresearch/mae, util/lars.py; kozistr/pytorch_optimizer, lars.py",
         difference="v = mu*v + coeff*|w|/|g + wd*w|*(g + wd*w), or + g for vectors; w -= lr*v",
     ),
-    Dialect(
+    dialect(
         name="large_epsilon_plain_rate_or_more",
-        family=LarsMomentumFamily,
         point={"denominator_epsilon": "1e-5", "zero_norm": "plain_rate_or_more"},
         origin="objax.optimizer.LARS",
         reference="Objax 1.8.0, objax/optimizer/lars.py",
         difference="llr = lr*coeff*|w| / (|g| + wd*|w| + 1e-5), at least lr where a norm is 0",
     ),
-    Dialect(
+    dialect(
         name="rate_and_ratio_outside",
-        family=LarsMomentumFamily,
         point={
             "denominator": "norm_of_sum_plus_decay",
             "denominator_epsilon": "1e-8",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
+from optimetry.conformance.naming.families.family import Setting, axis, declare, dialects_of, step_count
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.momentum import Momentum
 
@@ -43,34 +43,32 @@ class MomentumFamily(Momentum):
         return param - (direction if inside else lr * direction), State(velocity=velocity)
 
 
+dialect = dialects_of(MomentumFamily)
+
 declare(
-    Dialect(
+    dialect(
         name="learning_rate_inside",
-        family=MomentumFamily,
         point={"learning_rate_placement": "inside"},
         origin="keras.optimizers.SGD(momentum=...)",
         reference="keras/src/optimizers/sgd.py",
         difference="v = mu*v + lr*g; w -= v, with Nesterov w -= lr*g + mu*v",
     ),
-    Dialect(
+    dialect(
         name="dampened",
-        family=MomentumFamily,
         point={"dampening": "always"},
         origin="gradient averaging: the first moment of Adam as the direction",
         reference="Kingma & Ba (2015), algorithm 1, the first moment",
         difference="v = mu*v + (1-mu)*g",
     ),
-    Dialect(
+    dialect(
         name="dampened_after_first_step",
-        family=MomentumFamily,
         point={"dampening": "after_first_step"},
         origin="torch.optim.SGD(dampening=momentum)",
         reference="torch/optim/sgd.py",
         difference="v = g if t == 1 else mu*v + (1-mu)*g",
     ),
-    Dialect(
+    dialect(
         name="nesterov_minus",
-        family=MomentumFamily,
         point={"nesterov_sign": "minus"},
         origin="early PaddlePaddle",
         reference="Paddle before 1.0, paddle/operators/momentum_op.h",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
+from optimetry.conformance.naming.families.family import Setting, axis, declare, dialects_of
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.rmsprop import RMSProp
 
@@ -56,50 +56,46 @@ class RMSPropFamily(RMSProp):
         return param - step, State(mean_square=mean_square, mean_grad=mean_grad, velocity=velocity)
 
 
+dialect = dialects_of(RMSPropFamily)
+
 declare(
-    Dialect(
+    dialect(
         name="epsilon_outside",
-        family=RMSPropFamily,
         point={"epsilon_placement": "outside"},
         origin="optax.rmsprop(eps_in_sqrt=False)",
         reference="optax/_src/transform.py, scale_by_rms",
         difference="v = mu*v + lr*g / (sqrt(r) + eps)",
     ),
-    Dialect(
+    dialect(
         name="learning_rate_outside",
-        family=RMSPropFamily,
         point={"learning_rate_placement": "outside"},
         origin="torch.optim.RMSprop where epsilon is 0; known otherwise only together with epsilon outside the root",
         reference="torch/optim/rmsprop.py",
         difference="v = mu*v + g / sqrt(r + eps); w -= lr*v",
     ),
-    Dialect(
+    dialect(
         name="epsilon_and_learning_rate_outside",
-        family=RMSPropFamily,
         point={"epsilon_placement": "outside", "learning_rate_placement": "outside"},
         origin="torch.optim.RMSprop",
         reference="torch/optim/rmsprop.py",
         difference="v = mu*v + g / (sqrt(r) + eps); w -= lr*v",
     ),
-    Dialect(
+    dialect(
         name="nesterov",
-        family=RMSPropFamily,
         point={"momentum_kind": "nesterov"},
         origin="optax.rmsprop(nesterov=True); the words, not the equation, of fluid.optimizer.RMSPropOptimizer",
         reference="optax/_src/transform.py, trace",
         difference="d = lr*g / sqrt(r + eps); v = mu*v + d; w -= d + mu*v",
     ),
-    Dialect(
+    dialect(
         name="initial_value",
-        family=RMSPropFamily,
         point={"initial_value": "1"},
         origin="tf.compat.v1.train.RMSPropOptimizer, timm's RMSpropTF",
         reference="tensorflow/python/training/rmsprop.py, init_rms; timm/optim/rmsprop_tf.py",
         difference="r_0 = 1",
     ),
-    Dialect(
+    dialect(
         name="velocity_of_gradients",
-        family=RMSPropFamily,
         point={
             "epsilon_placement": "outside",
             "learning_rate_placement": "outside",

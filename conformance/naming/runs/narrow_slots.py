@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from optimetry.conformance.laws.universal import missing_gradient
 from optimetry.conformance.naming.mistakes import Mistake
@@ -71,10 +70,6 @@ class Narrow(Bounded):
     """
 
     __slots__ = ("name", "rounds")
-
-    __add__ = NDArrayOperatorsMixin.__add__
-    __sub__ = NDArrayOperatorsMixin.__sub__
-    __mul__ = NDArrayOperatorsMixin.__mul__
 
     def __init__(self, x: Bounded, name: str, rounds: Sequence[str]) -> None:
         super().__init__(x.value, x.bound, x.form, x.nonnegative)

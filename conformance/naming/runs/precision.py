@@ -32,7 +32,7 @@ NARROWER = {"float32": ("float16", "bfloat16"), "float64": ("float16", "bfloat16
 def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
     """Yield what may be held in less precision."""
     for name in NARROWER.get(dtype, ()):
-        yield _rounding(["gradients"], name, fed=_with_gradients(through(name)))
+        yield _rounding(["gradients"], name, fed=partial(Case.mapped, grad=through(name)))
         if name != "float32":  # which is arithmetic of the rule, with a name of its own
             yield from _numbers(subject, name)
         if isinstance(subject, RuleSubject):
@@ -40,7 +40,7 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
             parameters = Alteration(step=partial(_parameters_held, name))
             for start in (True, False):
                 yield from (_holding(each, name, alteration=slots_held(each, name, start)) for each in chosen)
-                fed = {"fed": _started(through(name))} if start else {}
+                fed = {"fed": partial(Case.mapped, param=through(name))} if start else {}
                 yield _holding(["the parameters"], name, alteration=parameters, **fed)
             yield _rounding(["each step"], name, alteration=Alteration(update=partial(_step_rounded, name)))
         else:
@@ -70,14 +70,6 @@ def through(name: str) -> Callable[[Array], Array]:
             return array.astype(FORMATS[name].dtype).astype(array.dtype)
 
     return rounded
-
-
-def _started(change: Callable[[Array], Array]) -> Callable[[Case], Case]:
-    return lambda case: case.mapped(param=change)
-
-
-def _with_gradients(change: Callable[[Array], Array]) -> Callable[[Case], Case]:
-    return lambda case: case.mapped(grad=change)
 
 
 def _numbers(subject: Subject, name: str) -> Iterator[Mistake]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.laws.readings import CHOICES, COMPARISONS, DROPPED, KEPT
-from optimetry.conformance.selftest.equivalents.engines import Style
+from optimetry.conformance.selftest.equivalents.engines import Style, StyledTarget
 from optimetry.conformance.selftest.equivalents.evaluation import PLAIN, is_whole_power
 from optimetry.conformance.selftest.equivalents.expression import (
     GRAD,
@@ -21,6 +21,7 @@ from optimetry.conformance.selftest.equivalents.expression import (
     rewritten,
     traced,
 )
+from optimetry.conformance.selftest.equivalents.styles import STYLES
 from optimetry.conformance.subjects.rules import number_slots
 from optimetry.reference.books import BOOKS
 from optimetry.reference.rule import Rule
@@ -34,6 +35,11 @@ def rules_of(style: Style) -> tuple[str, ...]:
     """Return the names of the rules that a style computes in its own way; none that tells rows and columns apart."""
     rules = {name: rule for book in BOOKS.values() for name, rule in book.items()}
     return tuple(name for name, rule in rules.items() if name not in style.overflows and _applies(style, rule))
+
+
+def styled_targets(optimizer: str) -> list[StyledTarget]:
+    """Return a target of each style that computes a rule in its own way."""
+    return [StyledTarget(style) for style in STYLES.values() if optimizer in rules_of(style)]
 
 
 def _applies(style: Style, rule: type[Rule]) -> bool:

@@ -44,10 +44,14 @@ class Piece:
         slots = {slot: array.reshape(*ahead[slot], size) for slot, array in self.slots.items()}
         return replace(self, param=self.param.reshape(size), grad=self.grad.reshape(size), slots=slots)
 
+    def mapped(self, change: Callable[[Array], Array]) -> Piece:
+        """Return the piece with every array changed."""
+        slots = {slot: change(array) for slot, array in self.slots.items()}
+        return replace(self, param=change(self.param), grad=change(self.grad), slots=slots)
+
     def part(self, part: slice) -> Piece:
         """Return some elements of the flat piece."""
-        slots = {slot: array[..., part] for slot, array in self.slots.items()}
-        return replace(self, param=self.param[part], grad=self.grad[part], slots=slots)
+        return self.mapped(lambda array: array[..., part])
 
     def padded(self, size: int) -> Piece:
         """Return the flat piece, padded with zeros."""
@@ -55,8 +59,7 @@ class Piece:
         def pad(array: Array) -> Array:
             return np.concatenate([array, np.zeros((*array.shape[:-1], size - array.shape[-1]), array.dtype)], axis=-1)
 
-        slots = {slot: pad(array) for slot, array in self.slots.items()}
-        return replace(self, param=pad(self.param), grad=pad(self.grad), slots=slots)
+        return self.mapped(pad)
 
 
 Updated = tuple[Array, dict[str, Array]]
@@ -144,17 +147,7 @@ def _spaced(array: Array) -> Array:
 
 def strided(pieces: Sequence[Piece], update: Update) -> list[Updated]:
     """Update one tensor after the other, none of them contiguous."""
-    return [
-        update(
-            replace(
-                piece,
-                param=_spaced(piece.param),
-                grad=_spaced(piece.grad),
-                slots={slot: _spaced(array) for slot, array in piece.slots.items()},
-            )
-        )
-        for piece in pieces
-    ]
+    return [update(piece.mapped(_spaced)) for piece in pieces]
 
 
 @cache

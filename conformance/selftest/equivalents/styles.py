@@ -9,6 +9,7 @@ from optimetry.conformance.selftest.equivalents import evaluation, layouts, rewr
 from optimetry.conformance.selftest.equivalents.engines import Style
 from optimetry.conformance.selftest.equivalents.evaluation import EvaluationStyle
 from optimetry.conformance.selftest.equivalents.expression import Rewriting, as_documented
+from optimetry.conformance.selftest.equivalents.layouts import Layout
 
 WITHOUT_EPSILON = ("papers.adamax",)
 """Rules that divide by a gradient's magnitude alone: where that is subnormal, its reciprocal overflows."""
@@ -19,6 +20,11 @@ WIDE, NARROW = EvaluationStyle(wide=True), EvaluationStyle(narrow_scalars=True)
 def _rewriting(rewriting: Rewriting, description: str, **more: Any) -> Style:
     """Declare the style that evaluates another expression, called as the function that makes it."""
     return Style(name=rewriting.__name__, description=description, rewriting=rewriting, **more)
+
+
+def _layout(layout: Layout, description: str, **more: Any) -> Style:
+    """Declare the style that lays arrays out otherwise, called as the function that does it."""
+    return Style(name=layout.__name__, description=description, layout=layout, keeps_bits=True, **more)
 
 
 STYLES: dict[str, Style] = {
@@ -99,33 +105,14 @@ STYLES: dict[str, Style] = {
                 ("sum_in_wide", "sums in the next wider format", evaluation.in_double),
             )
         ),
-        Style(
-            name="one_buffer",
-            description="all tensors in one buffer, as multi-tensor kernels",
+        _layout(layouts.one_buffer, "all tensors in one buffer, as multi-tensor kernels", needs_elementwise=True),
+        _layout(
+            layouts.blocks_of_16,
+            "one fused pass in blocks of sixteen elements, the tail filled up with zeros",
             needs_elementwise=True,
-            layout=layouts.one_buffer,
-            keeps_bits=True,
         ),
-        Style(
-            name="blocks_of_16",
-            description="one fused pass in blocks of sixteen elements, the tail filled up with zeros",
-            needs_elementwise=True,
-            layout=layouts.blocks_of_16,
-            keeps_bits=True,
-        ),
-        Style(
-            name="threads",
-            description="every tensor in three parts, on a pool of threads",
-            needs_elementwise=True,
-            layout=layouts.threads,
-            keeps_bits=True,
-        ),
-        Style(
-            name="strided",
-            description="on every second element of longer arrays, in Fortran order",
-            layout=layouts.strided,
-            keeps_bits=True,
-        ),
+        _layout(layouts.threads, "every tensor in three parts, on a pool of threads", needs_elementwise=True),
+        _layout(layouts.strided, "on every second element of longer arrays, in Fortran order"),
         Style(
             name="in_place",
             description="the same arrays are updated and returned in every step",

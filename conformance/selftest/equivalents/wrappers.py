@@ -16,6 +16,7 @@ from optimetry.conformance.subjects.wrappers.averages import ExponentialMovingAv
 from optimetry.conformance.subjects.wrappers.compression import DGCCompress
 from optimetry.conformance.targets.numpy.target import run_of
 from optimetry.conformance.targets.numpy.wrappers import AverageFeed, GradientFeed
+from optimetry.reference.declaration import Declared
 
 
 def factor_first(documented: Any, grads: Sequence[Any]) -> list[Any]:
@@ -148,11 +149,6 @@ def with_decay(term: Callable[[Any], Any], clip: Callable[..., list[Any]] | None
     return Decayed
 
 
-def itself(param: Any) -> Any:
-    """Return the parameter."""
-    return param
-
-
 class AverageWithTail(ExponentialMovingAverage):
     """FMA in whole vectors; a decay of 0 keeps nothing; the bias is divided out by its reciprocal."""
 
@@ -237,7 +233,7 @@ class MeanByNumPy(MeanOfList):
         return np.mean(np.array(newest_first[::-1]), axis=0)
 
 
-def run_as(kind: Any) -> Callable[[Any, list[Any]], Any]:
+def computing_as(kind: type[Declared]) -> Callable[[Any, list[Any]], Any]:
     """Begin runs of another formula for the same numbers."""
 
     def begin(documented: Any, parameters: list[Any]) -> Any:
@@ -257,14 +253,14 @@ HONEST: tuple[tuple[str, Any], ...] = (
     ("clip_by_value", clip_by(library_clip)),
     ("clip_by_value", clip_by(clip_without_nan)),
     ("l1_decay", with_decay(np.sign)),
-    ("l2_decay", with_decay(itself)),
-    ("clip_then_decay", with_decay(itself, joint_skipped_when_short)),
+    ("l2_decay", with_decay(np.positive)),
+    ("clip_then_decay", with_decay(np.positive, joint_skipped_when_short)),
     ("dgc_compress", WideCompression),
-    ("dgc_compress", run_as(Regrouped)),
+    ("dgc_compress", computing_as(Regrouped)),
     ("exponential_moving_average", WideAverage),
-    ("exponential_moving_average", run_as(AverageWithTail)),
+    ("exponential_moving_average", computing_as(AverageWithTail)),
     ("model_average", WideAverage),
-    ("model_average", run_as(MeanByReciprocal)),
+    ("model_average", computing_as(MeanByReciprocal)),
     ("model_average", MeanOfList),
     ("model_average", MeanByNumPy),
 )

@@ -77,10 +77,6 @@ class _Lookahead(RuleRun):
 class _Cautious(RuleRun):
     """Adam's step is masked where the first moment has another sign than the gradient, and grows by what is left."""
 
-    def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
-        super().__init__(rule, parameters)
-        self.rule = rule
-
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
         """Let the documented rule update the state, and step with the masked moment."""
         before = list(self.training.parameters)
@@ -91,7 +87,7 @@ class _Cautious(RuleRun):
         return [np.array(param) for param in self.training.parameters]
 
     def _masked(self, param: Any, grad: Array, lr: float, i: int) -> Any:
-        rule: Any = self.rule
+        rule: Any = self.training.rule
         state, t = self.training.states[i], self.training.updates[i]
         with np.errstate(all="ignore"):
             mask = working(np.asarray(state.moment1 * grad > 0).astype(grad.dtype))
@@ -160,7 +156,7 @@ enter(
         name="cautious",
         optimizer="adam",
         defect="a cautious step: masked where it goes along with the gradient, and enlarged",
-        start=_Cautious,
+        start=lambda rule, parameters, memory: _Cautious(rule, parameters),
         outcome="diverges: documented, but moves only the elements whose step goes against the gradient, "
         "divided by the share of these elements",
     ),

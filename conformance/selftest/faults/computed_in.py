@@ -77,13 +77,8 @@ class LocalRateInFloat32(LarsMomentum):
         return param - velocity, State(velocity=velocity)
 
 
-def computing_in(dtype: Any, dialect: str | None = None) -> Start:
-    """Runs of the documented rule, or of a dialect, in a narrower dtype."""
-    return computing(dtype, lambda rule: rule if dialect is None else dialect_of(rule, dialect))
-
-
-def computing(dtype: Any, other: Callable[[Rule], Rule]) -> Start:
-    """Runs of what is made of the documented rule, in a narrower dtype."""
+def computing_in(dtype: Any, other: Callable[[Rule], Rule] = lambda rule: rule) -> Start:
+    """Runs of the documented rule, or of what is made of it, in a narrower dtype."""
 
     def start(rule: Rule, parameters: list[Array], memory: Memory) -> NarrowedRun:
         return NarrowedRun(other(rule), parameters, dtype)
@@ -120,7 +115,7 @@ enter(
         name="uncorrected_in_float32",
         optimizer="torch.adamw",
         defect="another formula, and float64 arrays rounded to float32: Keras' NumPy backend",
-        start=computing_in(np.float32, "uncorrected_epsilon"),
+        start=computing_in(np.float32, lambda rule: dialect_of(rule, "uncorrected_epsilon")),
         outcome="dialect: uncorrected_epsilon; computed in float32",
         dtypes=("float64",),
     ),
@@ -128,7 +123,7 @@ enter(
         name="momentum_ignored_in_float32",
         optimizer="torch.rmsprop",
         defect="a momentum is taken and never used, and float64 arrays rounded to float32: bitsandbytes' RMSprop",
-        start=computing(np.float32, lambda rule: type(rule).of({**rule.hyper(), "momentum": 0.0})),
+        start=computing_in(np.float32, lambda rule: type(rule).of({**rule.hyper(), "momentum": 0.0})),
         outcome="diverges: documented with momentum = 0 whatever is given; computed in float32",
         dtypes=("float64",),
     ),
@@ -136,7 +131,7 @@ enter(
         name="edited_in_float32",
         optimizer="adadelta",
         defect="a formula that nobody has declared, and float64 arrays rounded to float32",
-        start=computing(np.float32, lambda rule: OfGradients.of(rule.hyper())),
+        start=computing_in(np.float32, lambda rule: OfGradients.of(rule.hyper())),
         outcome="dialect: found; computed in float32",
         dtypes=("float64",),
     ),

@@ -17,14 +17,6 @@ def _finite(change: Array, grad: Array) -> Array:
     return np.where(np.isfinite(grad), change, grad)
 
 
-def _clipped(grad: Array) -> Array:
-    return _finite(np.clip(grad, -1000, 1000).astype(grad.dtype), grad)
-
-
-def _clipped_above(grad: Array) -> Array:
-    return _finite(np.minimum(grad, grad.dtype.type(1)), grad)
-
-
 def _without_small(grad: Array, least: float = 1e-6) -> Array:
     return np.where(np.abs(grad) < least, grad.dtype.type(0), grad)
 
@@ -34,18 +26,6 @@ def _largest_for_infinite(grad: Array) -> Array:
     return np.where(np.isinf(grad), np.sign(grad) * grad.dtype.type(largest), grad)
 
 
-def _zero_for_nan(grad: Array) -> Array:
-    return np.where(np.isnan(grad), grad.dtype.type(0), grad)
-
-
-def _spread_nan(grad: Array) -> Array:
-    return np.full_like(grad, np.nan) if np.isnan(grad).any() else grad
-
-
-def _skipped_unless_finite(grad: Array) -> Array:
-    return grad if np.isfinite(grad).all() else np.zeros_like(grad)
-
-
 def _step_left_out_unless_finite(grads: Grads) -> Grads:
     return grads if all(grad is None or np.isfinite(grad).all() for grad in grads) else [None] * len(grads)
 
@@ -53,10 +33,6 @@ def _step_left_out_unless_finite(grads: Grads) -> Grads:
 def _one_exponent(grad: Array) -> Array:
     largest = np.max(np.abs(grad), where=np.isfinite(grad), initial=0)
     return np.where(np.abs(grad) < largest / 1024, grad.dtype.type(0), grad)
-
-
-def _transposed(grad: Array) -> Array:
-    return grad.reshape(-1, order="F").reshape(grad.shape)
 
 
 def _channels_last(grad: Array) -> Array:
@@ -80,7 +56,7 @@ enter(
         name="nan_replaced_by_zero",
         optimizer="sgd",
         defect="nan_to_num on the gradients: a NaN is silently no update",
-        start=hooked(gradient=_zero_for_nan),
+        start=hooked(gradient=lambda grad: np.where(np.isnan(grad), grad.dtype.type(0), grad)),
         rejected_by="nonfinite_gradients_act",
         outcome="diverges: documented, but takes 0 for NaN in gradients",
     ),
@@ -96,7 +72,7 @@ enter(
         name="step_skipped_unless_finite",
         optimizer="adam",
         defect="a gradient with a NaN or an infinity counts as zero, as loss scalers skip whole steps",
-        start=hooked(gradient=_skipped_unless_finite),
+        start=hooked(gradient=lambda grad: grad if np.isfinite(grad).all() else np.zeros_like(grad)),
         outcome="diverges: documented, but takes 0 for a whole gradient with NaN or an infinity in it",
     ),
     Fault(
@@ -111,7 +87,7 @@ enter(
         name="nan_spread_over_the_tensor",
         optimizer="sgd",
         defect="one NaN makes the whole tensor NaN, as a check by the sum of the gradients does",
-        start=hooked(gradient=_spread_nan),
+        start=hooked(gradient=lambda grad: np.full_like(grad, np.nan) if np.isnan(grad).any() else grad),
         rejected_by="nonfinite_gradients_stay",
         outcome="diverges: documented, but takes NaN for a whole gradient with NaN in it",
     ),
@@ -119,14 +95,14 @@ enter(
         name="clipped_at_1000",
         optimizer="adamax",
         defect="gradients are clipped to ±1000 without being asked",
-        start=hooked(gradient=_clipped),
+        start=hooked(gradient=lambda grad: _finite(np.clip(grad, -1000, 1000).astype(grad.dtype), grad)),
         outcome="diverges: documented, but clips every gradient element to ±1000",
     ),
     Fault(
         name="clipped_above_alone",
         optimizer="rmsprop",
         defect="min(g, 1): a clip with one side forgotten",
-        start=hooked(gradient=_clipped_above),
+        start=hooked(gradient=lambda grad: _finite(np.minimum(grad, grad.dtype.type(1)), grad)),
         outcome="diverges: documented, but clips every gradient element to at most 1",
     ),
     Fault(
@@ -166,7 +142,7 @@ enter(
         name="column_order",
         optimizer="sgd",
         defect="gradients of matrices are read in column order, parameters in row order",
-        start=hooked(gradient=_transposed),
+        start=hooked(gradient=lambda grad: grad.reshape(-1, order="F").reshape(grad.shape)),
     ),
     Fault(
         name="square_matrices_transposed",

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.selftest.faults.fault import Fault, FaultyTarget, enter
+from optimetry.conformance.selftest.faults.fault import Fault, FaultyTarget, Start, enter
 from optimetry.conformance.targets.numpy.groups import Grouped
 from optimetry.conformance.targets.numpy.target import run_of
 from optimetry.conformance.targets.protocol import Hyper
@@ -27,10 +27,17 @@ class GroupsTarget(FaultyTarget):
         return kind(lambda hyper, parameters: self.start(optimizer, hyper, parameters), groups)
 
 
-def groups_fault(name: str, optimizer: str, defect: str, kind: type[Grouped], **more: Any) -> Fault:
+def groups_fault(
+    name: str,
+    optimizer: str,
+    defect: str,
+    kind: type[Grouped],
+    *,
+    start: Start = lambda documented, parameters, memory: run_of(documented, parameters),
+    **more: Any,
+) -> Fault:
     """Declare a fault that shows where there are several groups alone, by the run over groups."""
     target = type(kind.__name__, (GroupsTarget,), {"grouped": kind})
-    start = more.pop("start", lambda documented, parameters, memory: run_of(documented, parameters))
     return Fault(name, optimizer, defect, start, rejected_by=GROUPS, kind=target, **more)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Memory, Start
-from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.conformance.targets.numpy.target import RuleRun, run_of
 from optimetry.reference.declaration import Declared
 from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule, State
@@ -96,9 +96,19 @@ def hooked(dialect: str | None = None, **hooks: Any) -> Start:
     return start
 
 
-def computing_as(rule_type: type[Rule]) -> Start:
-    """Return a function that begins runs of another rule, with the hyperparameters of the documented one."""
-    return lambda rule, parameters, memory: RuleRun(rule_type.of(rule.hyper()), parameters)
+def running(formula: Callable[[Any], Declared]) -> Start:
+    """Return a function that begins runs of what is made of the documented formula."""
+    return lambda documented, parameters, memory: run_of(formula(documented), parameters)
+
+
+def computing_as(kind: type[Declared]) -> Start:
+    """Return a function that begins runs of another formula, with the hyperparameters of the documented one."""
+    return running(lambda documented: kind.of(documented.hyper()))
+
+
+def of_dialect(name: str) -> Start:
+    """Return a function that begins runs of a dialect."""
+    return running(lambda documented: dialect_of(documented, name))
 
 
 def skipping_elements(skipped: Callable[[int], int | slice], least: int = 0) -> Start:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import ml_dtypes
 import numpy as np
@@ -54,10 +54,6 @@ def _without_last_plane(before: Array, after: Array) -> Array:
     return kept
 
 
-def _in_bfloat16(slot: Array) -> Array:
-    return slot if slot.size < 4096 else rounded(slot, ml_dtypes.bfloat16)
-
-
 def _in_int8(slot: Array) -> Array:
     if slot.size < 4096:
         return slot
@@ -67,29 +63,26 @@ def _in_int8(slot: Array) -> Array:
     return np.where(np.isfinite(slot), held, slot)
 
 
-def _rate_of_first_thousand(rates: Sequence[float]) -> float:
-    return rates[min(len(rates), 1000) - 1]
+class NormOfPart:
+    """Clips by the norm of a part of the elements."""
 
-
-class _NormOfFirst:
-    """Clips by the norm of so many elements at the front."""
-
-    def __init__(self, clip: ClipByNorm, count: int) -> None:
-        self.clip, self.count = clip, count
+    def __init__(self, clip: ClipByNorm, part: Callable[[Array], Array]) -> None:
+        self.clip, self.part = clip, part
 
     def transform(self, grads: list[Array]) -> list[Array]:
+        """Return the clipped gradients."""
         return [self._clipped(grad) for grad in grads]
 
     def _clipped(self, grad: Array) -> Array:
         with np.errstate(all="ignore"):
-            norm = np.sqrt(np.sum(np.square(grad.reshape(-1)[: self.count]), initial=0.0))
+            norm = np.sqrt(np.sum(np.square(self.part(grad.reshape(-1))), initial=0.0))
             factor = self.clip.clip_norm / np.maximum(norm, self.clip.clip_norm)
             clipped: Array = np.asarray(grad * factor, grad.dtype)
         return clipped
 
 
 def _norm_of_first(count: int) -> Start:
-    return lambda clip, parameters, memory: _NormOfFirst(clip, count)
+    return lambda clip, parameters, memory: NormOfPart(clip, lambda elements: elements[:count])
 
 
 enter(
@@ -194,7 +187,7 @@ enter(
         name="large_state_in_bfloat16",
         optimizer="adam",
         defect="moments of at least 4096 elements are held in bfloat16",
-        start=hooked(slot=_in_bfloat16),
+        start=hooked(slot=lambda slot: slot if slot.size < 4096 else rounded(slot, ml_dtypes.bfloat16)),
         outcome="diverges: documented, but keeps moment1 and moment2 in bfloat16 with a tensor of 4096 elements",
         scales=BLOCK,
         because="a tensor of 4096 elements",
@@ -260,7 +253,7 @@ enter(
         name="rate_frozen",
         optimizer="sgd",
         defect="the learning rate is read in the first 1000 steps alone",
-        start=hooked(rate=_rate_of_first_thousand),
+        start=hooked(rate=lambda rates: rates[min(len(rates), 1000) - 1]),
         scales=LONGEST,
         because="but not after 1250 steps",
     ),

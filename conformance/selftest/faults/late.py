@@ -85,7 +85,7 @@ enter(
         "clip_by_norm",
         "uses the gradients of the step before",
         "the clipped gradients are written where those of the next step are read",
-        lambda documented, parameters, memory: _LateFeed(documented, parameters),
+        run_as(_LateFeed),
     ),
     beside(
         "rate_of_two_steps_before",

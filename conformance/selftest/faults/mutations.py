@@ -184,18 +184,20 @@ COMPUTES = {
 }
 """The mutations that are the documented rule with other hyperparameters: which."""
 
-_ANEW = "diverges: documented, but starts {} anew in every step"
+ANEW = "diverges: documented, but starts {} anew in every step"
+"""The outcome where a slot is not kept."""
+
 DECAYS = "diverges: documented, but decays {}"
 """The outcome of a weight decay in another place."""
 
 OUTCOMES = {
     "adagrad_guarded_by_the_moment": "diverges: documented, but moves elements only where moment is above 0",
     "lamb_ratio_ignored": "dialect: torch.adamw:uncorrected",
-    "momentum_momentum_ignored": _ANEW.format("velocity"),
-    "momentum_velocity_never_stored": _ANEW.format("velocity"),
-    "ftrl_squares_never_stored": _ANEW.format("squared_accum"),
-    "ftrl_linear_never_accumulated": _ANEW.format("linear_accum"),
-    "asgd_history_never_stored": _ANEW.format("history"),
+    "momentum_momentum_ignored": ANEW.format("velocity"),
+    "momentum_velocity_never_stored": ANEW.format("velocity"),
+    "ftrl_squares_never_stored": ANEW.format("squared_accum"),
+    "ftrl_linear_never_accumulated": ANEW.format("linear_accum"),
+    "asgd_history_never_stored": ANEW.format("history"),
     "adam_maximum_for_the_average": "diverges",  # two edits, which `optimetry check` does not search for by itself
 }
 """The outcomes of mutations that the search does not find as an edit."""

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from optimetry.conformance.naming.points import at
-from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.selftest.faults.fault import Fault, FaultyTarget, Memory, enter
-from optimetry.conformance.targets.numpy.target import run_of
+from optimetry.conformance.selftest.faults.fault import Fault, FaultyTarget, enter
+from optimetry.conformance.selftest.faults.hooks import running
 from optimetry.reference.books.torch.muon import Muon
 
 
@@ -20,17 +19,13 @@ class _OfMuon(FaultyTarget):
     }
 
 
-def _averaged(rule: Muon, parameters: list[Array], memory: Memory) -> Any:
-    return run_of(at(Muon.name, {"buffer": "average"}, rule.hyper()), parameters)
-
-
 enter(
     Fault(
         name="averaged_buffer_beside_constants",
         optimizer=Muon.name,
         defect="an average of gradients for their sum, with five iterations, which forget how large it was: as in "
         "muon-optimizer, where gradients alone that are far below epsilon show it",
-        start=_averaged,
+        start=running(lambda rule: at(Muon.name, {"buffer": "average"}, rule.hyper())),
         rejected_by="oracle",
         outcome="dialect: averaged_buffer",
         kind=_OfMuon,

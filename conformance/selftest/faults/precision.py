@@ -15,11 +15,11 @@ from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
-from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks, hooked, rounded
+from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks, hooked, rounded, running
 from optimetry.conformance.selftest.faults.mutations import mutated
+from optimetry.conformance.selftest.faults.runs import run_as
 from optimetry.conformance.subjects.wrappers.averages import SCHEDULE
-from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
-from optimetry.conformance.targets.numpy.target import RuleRun, run_of
+from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule
 
@@ -31,7 +31,7 @@ def _scalar_through(dtype: Any) -> Callable[[float], float]:
 def _hyperparameters_in(dtype: Any) -> Start:
     """Runs with every real hyperparameter rounded, and the learning rate as it is."""
     through = _scalar_through(dtype)
-    return lambda rule, parameters, memory: RuleRun(rule.lifted(lambda name, number: through(number)), parameters)
+    return running(lambda rule: rule.lifted(lambda name, number: through(number)))
 
 
 def _all_in_float32(rule: Rule, parameters: list[Array], memory: Memory) -> HookedRun:
@@ -66,18 +66,9 @@ IN_THREE_PARTS = (
 )
 
 
-def _epsilon_enlarged(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
-    return RuleRun(rule.lifted(lambda name, number: number + 1e-18 if name == "epsilon" else number), parameters)
-
-
-def _rounded(optimizer: str, arithmetic: Arithmetic) -> Start:
+def _rounded(arithmetic: Arithmetic) -> Start:
     """Runs of the documented formula, computed with less precision than the dtype promises."""
-
-    def start(documented: Wrapper, parameters: list[Array], memory: Memory) -> Any:
-        explanation = Explanation(documented_class(optimizer), arithmetic)
-        return run_of(explanation.computed(documented.hyper()), parameters)
-
-    return start
+    return running(lambda rule: Explanation(documented_class(rule.name), arithmetic).computed(rule.hyper()))
 
 
 def _without_subnormals(array: Array) -> Array:
@@ -205,7 +196,7 @@ enter(
         name="divisor_enlarged",
         optimizer="decayed_adagrad",
         defect="every quotient adds 1e-18 to its divisor, which hides behind the rounding of epsilon to float32: nujo",
-        start=_epsilon_enlarged,
+        start=running(lambda rule: rule.lifted(lambda name, number: number + 1e-18 if name == "epsilon" else number)),
         dtypes=("float64",),
     ),
     Fault(
@@ -221,7 +212,7 @@ enter(
         name="average_by_increments",
         optimizer="exponential_moving_average",
         defect="e += (1-d)*(w - e), rounded like the larger of w and e: hand-written averages",
-        start=_rounded("exponential_moving_average", Arithmetic(incremental_moments=True)),
+        start=_rounded(Arithmetic(incremental_moments=True)),
         rejected_by="oracle",
         outcome="imprecise: moments formed as increments",
     ),
@@ -229,7 +220,7 @@ enter(
         name="schedule_in_float32",
         optimizer="exponential_moving_average",
         defect="the decays of the schedule are held in float32 beside float64 parameters: PaddlePaddle 1.8.5",
-        start=_rounded("exponential_moving_average", Arithmetic(float32=(SCHEDULE,))),
+        start=_rounded(Arithmetic(float32=(SCHEDULE,))),
         rejected_by="oracle",
         outcome="imprecise: schedule in float32",
         dtypes=("float64",),
@@ -238,7 +229,7 @@ enter(
         name="norm_in_float32",
         optimizer="clip_by_norm",
         defect="|g| passes through float32 beside float64 gradients: Keras on torch",
-        start=_rounded("clip_by_norm", Arithmetic(float32_norm=True)),
+        start=_rounded(Arithmetic(float32_norm=True)),
         rejected_by="oracle",
         outcome="imprecise: norm in float32",
         dtypes=("float64",),
@@ -247,7 +238,7 @@ enter(
         name="global_norm_in_float32",
         optimizer="clip_by_global_norm",
         defect="|all g| and c/|all g| pass through float32 beside float64 gradients: Keras on torch",
-        start=_rounded("clip_by_global_norm", Arithmetic(float32_norm=True)),
+        start=_rounded(Arithmetic(float32_norm=True)),
         rejected_by="oracle",
         outcome="imprecise: norm in float32",
         dtypes=("float64",),
@@ -270,7 +261,7 @@ enter(
         name="subnormals_doubled",
         optimizer="sgd",
         defect="a subnormal result is doubled, where flushing would make it zero",
-        start=lambda rule, parameters, memory: _DoublesSubnormals(rule, parameters),
+        start=run_as(_DoublesSubnormals),
         rejected_by="subnormal_rest",
     ),
     Fault(

@@ -23,9 +23,9 @@ from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule, State
 
 
-def run_as(kind: type[RuleRun]) -> Start:
+def run_as(kind: Callable[[Any, list[Array]], Any]) -> Start:
     """Begin runs of this kind."""
-    return lambda rule, parameters, memory: kind(rule, parameters)
+    return lambda documented, parameters, memory: kind(documented, parameters)
 
 
 def _slot_in(slot: str, dtype: Any) -> Start:
@@ -116,24 +116,17 @@ class _HalfAverage(AverageFeed):
         self._state = updates, Decayed(held.product, narrow)
 
 
-def _zero_for_nonfinite(grad: Array) -> Array:
-    return np.where(np.isfinite(grad), grad, grad.dtype.type(0))
-
-
 def _none_unless(holds: Callable[[Array], Any]) -> Callable[[Grads], Grads]:
     return lambda grads: [grad if grad is not None and holds(grad) else None for grad in grads]
-
-
-def _clipped(limit: float) -> Start:
-    return hooked(gradient=lambda grad: np.clip(grad, -limit, limit).astype(grad.dtype))
 
 
 EMA = ExponentialMovingAverage.name
 
 
-def beside(name: str, optimizer: str, does: str, defect: str, start: Start, **more: Any) -> Fault:
+def beside(
+    name: str, optimizer: str, does: str, defect: str, start: Start, *, rule: str = "documented", **more: Any
+) -> Fault:
     """Declare a fault of a run, which ``does`` something beside its rule: the documented one, or ``rule``."""
-    rule = more.pop("rule", "documented")
     return Fault(name, optimizer, defect, start, outcome=f"diverges: {rule}, but {does}", **more)
 
 
@@ -167,7 +160,7 @@ enter(
         EMA,
         "keeps its state in bfloat16",
         "averages are held in bfloat16",
-        lambda documented, parameters, memory: _HalfAverage(documented, parameters),
+        run_as(_HalfAverage),
     ),
     beside(
         "every_second_update_skipped",
@@ -248,7 +241,7 @@ enter(
         "rmsprop",
         "takes 0 for NaN and infinities in gradients",
         "nan_to_num with zeros for all",
-        hooked(gradient=_zero_for_nonfinite),
+        hooked(gradient=lambda grad: np.where(np.isfinite(grad), grad, grad.dtype.type(0))),
         rejected_by="nonfinite_gradients_act",
     ),
     beside(
@@ -280,6 +273,6 @@ enter(
         "lars_momentum",
         "clips every gradient element to ±10",
         "gradients are clipped to ±10 without being asked",
-        _clipped(10.0),
+        hooked(gradient=lambda grad: np.clip(grad, -10.0, 10.0).astype(grad.dtype)),
     ),
 )

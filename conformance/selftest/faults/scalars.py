@@ -8,6 +8,7 @@ import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, enter
+from optimetry.conformance.selftest.faults.hooks import computing_as, running
 from optimetry.conformance.subjects.rules import ANY_GRADIENT
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.books.torch.adamw import AdamW
@@ -31,10 +32,6 @@ class _Power(float):
         for _ in range(int(exponent)):
             product *= np.float32(self)
         return float(product)
-
-
-def _powers_in_float32(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
-    return RuleRun(rule.lifted(lambda name, number: _Power(number)), parameters)
 
 
 class Incremental(Adam):
@@ -83,22 +80,12 @@ class _DecayedInFloat32(AdamW):
         return param * factor + step, new
 
 
-def _decayed_in_float32(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
-    hyper: dict[str, Any] = rule.hyper()
-    return RuleRun(_DecayedInFloat32(**hyper), parameters)
-
-
-def _combined_in_float32(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
-    hyper: dict[str, Any] = rule.hyper()
-    return RuleRun(_CombinedInFloat32(**hyper), parameters)
-
-
 enter(
     Fault(
         name="powers_in_float32",
         optimizer="adamax",
         defect="the power of beta1 is accumulated in float32 beside float64 parameters",
-        start=_powers_in_float32,
+        start=running(lambda rule: rule.lifted(lambda name, number: _Power(number))),
         outcome="imprecise: beta1 in float32 in some uses",
         dtypes=("float64",),
     ),
@@ -106,7 +93,7 @@ enter(
         name="corrections_combined_in_float32",
         optimizer="torch.adamw",
         defect="corrections are combined with the learning rate in float32 beside float64 parameters: MLX",
-        start=_combined_in_float32,
+        start=computing_as(_CombinedInFloat32),
         outcome="imprecise: learning_rate in float32; beta1, beta2 combined in float32",
         dtypes=("float64",),
     ),
@@ -114,7 +101,7 @@ enter(
         name="decay_factor_in_float32",
         optimizer="torch.adamw",
         defect="a decay scales by 1 - lr*wd, rounded to float32 beside float64 parameters: OLMo-core",
-        start=_decayed_in_float32,
+        start=computing_as(_DecayedInFloat32),
         outcome="imprecise: decay factor in float32",
         dtypes=("float64",),
     ),

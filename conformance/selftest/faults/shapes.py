@@ -8,8 +8,7 @@ import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, enter
-from optimetry.conformance.selftest.faults.hooks import hooked
-from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.conformance.selftest.faults.hooks import computing_as, hooked
 from optimetry.reference.precision import working
 from optimetry.reference.rule import State
 from optimetry.reference.rules.lars_momentum import LarsMomentum
@@ -52,7 +51,7 @@ enter(
         name="norms_of_rows",
         optimizer="lars_momentum",
         defect="each row of a matrix has its own norms, as in adaptive clipping by units",
-        start=lambda rule, parameters, memory: RuleRun(_RowByRow(**rule.hyper()), parameters),
+        start=computing_as(_RowByRow),
         rejected_by="norms_of_any_shape",
     ),
 )

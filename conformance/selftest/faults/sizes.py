@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,9 @@ from optimetry.conformance.cases.large import FEW_SIZES, MORE_SIZES, Scale
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
 from optimetry.conformance.selftest.faults.hooks import hooked, rounded, skipping_elements
-from optimetry.conformance.selftest.faults.large import BLOCK
+from optimetry.conformance.selftest.faults.large import BLOCK, NormOfPart
+from optimetry.conformance.selftest.faults.runs import run_as
 from optimetry.conformance.selftest.faults.state import RunWithMemory
-from optimetry.conformance.subjects.wrappers.clips import ClipByNorm
 from optimetry.conformance.targets.numpy.target import RuleRun, run_of
 from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule
@@ -31,10 +30,6 @@ def _tail(size: int) -> slice:
 
 def _middle_tail(size: int) -> slice:
     return _tail(size) if 256 <= size < 4096 else slice(0)
-
-
-def _last_block_of_1024(size: int) -> slice:
-    return slice(size - 1024, size) if size % 1024 == 0 else slice(0)
 
 
 def _matrices_without(skipped: Any) -> Start:
@@ -79,11 +74,10 @@ class _SavesLargeInHalf(RunWithMemory):
 
     def state(self) -> dict[str, list[Array]]:
         saved = super().state()
-        return {slot: [_half_if_large(array) for array in arrays] for slot, arrays in saved.items()}
-
-
-def _half_if_large(array: Array) -> Array:
-    return rounded(array, np.float16) if array.size >= 4096 else array
+        return {
+            slot: [rounded(array, np.float16) if array.size >= 4096 else array for array in arrays]
+            for slot, arrays in saved.items()
+        }
 
 
 class _NormInFloat32(RuleRun):
@@ -100,24 +94,10 @@ class _NormInFloat32(RuleRun):
         return after
 
 
-class _NormWithout:
-    """Clips by the norm of all elements but some."""
-
-    def __init__(self, clip: ClipByNorm, left_out: Callable[[int], slice]) -> None:
-        self.clip, self.left_out = clip, left_out
-
-    def transform(self, grads: list[Array]) -> list[Array]:
-        return [self._clipped(grad) for grad in grads]
-
-    def _clipped(self, grad: Array) -> Array:
-        with np.errstate(all="ignore"):
-            summed = np.square(grad.reshape(-1))
-            summed[self.left_out(grad.size)] = 0
-            norm = np.sqrt(np.sum(summed, initial=0.0))
-            clipped: Array = np.asarray(
-                grad * (self.clip.clip_norm / np.maximum(norm, self.clip.clip_norm)), grad.dtype
-            )
-        return clipped
+def _without_middle_tail(elements: Array) -> Array:
+    kept = elements.copy()
+    kept[_middle_tail(kept.size)] = 0
+    return kept
 
 
 enter(
@@ -134,7 +114,7 @@ enter(
         name="last_block_of_1024_skipped",
         optimizer="adagrad",
         defect="the remainder of the length by 1024 is 0, and the last block has that many elements",
-        start=skipping_elements(_last_block_of_1024, 1024),
+        start=skipping_elements(lambda size: slice(size - 1024 if size % 1024 == 0 else size, size), 1024),
         outcome="diverges: documented, but leaves out every element with a tensor of 1024 elements",
         scales=SIZES,
         because="a tensor of 1024 elements",
@@ -178,7 +158,7 @@ enter(
         name="norm_without_tail",
         optimizer="clip_by_norm",
         defect="the norm of 256 to 4095 elements is summed eight at a time, without the remainder",
-        start=lambda clip, parameters, memory: _NormWithout(clip, _middle_tail),
+        start=lambda clip, parameters, memory: NormOfPart(clip, _without_middle_tail),
         scales=SPARSE_SIZES,
         because="elements, the fewest found",
         dtypes=("float16", "float32"),
@@ -187,7 +167,7 @@ enter(
         name="norm_of_many_in_float32",
         optimizer="lamb",
         defect="the norm of a parameter of more than 65,536 elements is held in float32",
-        start=lambda rule, parameters, memory: _NormInFloat32(rule, parameters),
+        start=run_as(_NormInFloat32),
         scales=SPARSE_BIG,
         because="a tensor of 65537 elements",
         dtypes=("float64",),

@@ -8,10 +8,9 @@ from typing import Any
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
-from optimetry.conformance.selftest.faults.hooks import Grads, dialect_of
+from optimetry.conformance.selftest.faults.hooks import Grads, dialect_of, running
 from optimetry.conformance.selftest.faults.mutations import mutant
-from optimetry.conformance.targets.numpy.target import RuleRun, run_of
-from optimetry.reference.declaration import Declared
+from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.rule import Rule
 from optimetry.reference.rules import rule_named
 
@@ -39,12 +38,7 @@ def _without_decay(rule: Any) -> Any:
 
 def _where(test: Callable[[Mapping[str, Any]], bool], other: Formula) -> Start:
     """Runs of another rule where the hyperparameters pass a test."""
-
-    def start(documented: Any, parameters: list[Array], memory: Memory) -> Any:
-        chosen: Declared = other(documented) if test(documented.hyper()) else documented
-        return run_of(chosen, parameters)
-
-    return start
+    return running(lambda rule: other(rule) if test(rule.hyper()) else rule)
 
 
 class _PerTensor:

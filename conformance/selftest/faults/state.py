@@ -15,7 +15,7 @@ from optimetry.reference.rule import Rule, State
 
 
 class RunWithMemory(RuleRun):
-    """A run with the memory of its target."""
+    """A run with the memory of its target; the class is itself a `Start`."""
 
     def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
         super().__init__(rule, parameters)

@@ -19,13 +19,14 @@ from optimetry.conformance.selftest.faults.averages import (
     SavesTheApplied,
     SkipsNaN,
 )
-from optimetry.conformance.selftest.faults.fault import FOUND, Fault, Memory, Start, enter
+from optimetry.conformance.selftest.faults.fault import FOUND, Fault, Memory, enter
+from optimetry.conformance.selftest.faults.hooks import computing_as
+from optimetry.conformance.selftest.faults.runs import run_as
 from optimetry.conformance.subjects.wrappers.averages import ExponentialMovingAverage, ModelAverage
 from optimetry.conformance.subjects.wrappers.clips import ClipByGlobalNorm, ClipByNorm, ClipByValue
 from optimetry.conformance.subjects.wrappers.compression import DGCCompress, are_sent
 from optimetry.conformance.subjects.wrappers.decays import L1, L2, ClipThenDecay
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
-from optimetry.conformance.targets.numpy.target import run_of
 from optimetry.conformance.targets.numpy.wrappers import AverageFeed
 from optimetry.reference.clips import clip_by_global_norm
 from optimetry.reference.distributed.dgc_momentum import count_sent
@@ -109,11 +110,8 @@ class NarrowStrength(L2):
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         """Add the term with a strength of eleven bits."""
-        return replace(self, regularization_coeff=float(np.float16(self.regularization_coeff))).plain(fed, parameters)
-
-    def plain(self, fed: Sequence[Array], parameters: Sequence[Array]) -> tuple[list[Array], Any]:
-        """As documented."""
-        return super().feed(fed, parameters, None)
+        narrow = replace(self, regularization_coeff=float(np.float16(self.regularization_coeff)))
+        return L2.feed(narrow, fed, parameters, None)
 
 
 class ForgetsTheRest(DGCCompress):
@@ -140,11 +138,8 @@ class LimitSharedOut(ClipByNorm):
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         """Clip each gradient to its part of the limit."""
-        return replace(self, clip_norm=self.clip_norm / max(len(fed), 1)).whole(fed, parameters)
-
-    def whole(self, fed: Sequence[Array], parameters: Sequence[Array]) -> tuple[list[Array], Any]:
-        """As documented."""
-        return super().feed(fed, parameters, None)
+        part = replace(self, clip_norm=self.clip_norm / max(len(fed), 1))
+        return ClipByNorm.feed(part, fed, parameters, None)
 
 
 class TermLimited(ClipThenDecay):
@@ -182,16 +177,6 @@ class EqualsToo(DGCCompress):
         return sizes >= np.min(sizes, where=are_sent(v, self.sparsity), initial=np.inf)
 
 
-def declared(kind: type[Wrapper]) -> Start:
-    """Begin runs of another declaration with the same hyperparameters."""
-    return lambda documented, parameters, memory: run_of(kind.of(documented.hyper()), parameters)
-
-
-def _average(kind: type[AverageFeed]) -> Start:
-    """Begin runs of another class of average."""
-    return lambda documented, parameters, memory: kind(documented, parameters)
-
-
 def _remembering(documented: Wrapper, parameters: list[Array], memory: Memory) -> AverageFeed:
     """Begin runs that continue from the state of the previous one, where shapes allow it."""
     run, last = AverageFeed(documented, parameters), memory.get("last")
@@ -219,30 +204,34 @@ FURTHER = ("limit_shared_out", "term_limited", "corrected_once", "largest_elemen
 
 
 def _fault(
-    name: str, optimizer: str, rejected_by: str | None, defect: str, start: Start, outcome: str = "diverges"
+    name: str,
+    optimizer: str,
+    rejected_by: str | None,
+    defect: str,
+    kind: type[Wrapper] | type[AverageFeed],
+    outcome: str = "diverges",
 ) -> Fault:
+    start = computing_as(kind) if issubclass(kind, Wrapper) else run_as(kind)
     outcome = FOUND if name in ONE_EDIT else outcome
     edited = name in (*ONE_EDIT, *FURTHER)
     return Fault(name, optimizer, defect, start, rejected_by, outcome, edited=edited)
 
 
 enter(
-    _fault("limit_shared_out", "clip_by_norm", "treated_alone", "the limit divided by n", declared(LimitSharedOut)),
-    _fault(
-        "term_limited", "clip_then_decay", "decay_behind_clip", "the limit shortens the term", declared(TermLimited)
-    ),
-    _fault("half_masked", DGC, "dense", "half the momentum of what is sent goes on", declared(HalfMasked)),
-    _fault("corrected_once", EMA, "constant", "e / (1 - d) at every update", declared(CorrectedOnce)),
-    _fault("softly_clipped", "clip_by_norm", "clipping_twice", "g*c/(c + |g|): shorter each time", declared(Softly)),
-    _fault("guarded_ratio", "clip_by_norm", None, "g*min(|g|, c)/(|g| + 1e-7): PyMC", declared(GuardedRatio)),
-    _fault("largest_element", "clip_by_norm", "oracle", "the largest magnitude for the norm", declared(LargestElement)),
-    _fault("sum_of_norms", "clip_by_global_norm", "sharing_out", "norms added, not squares", declared(SumOfNorms)),
+    _fault("limit_shared_out", "clip_by_norm", "treated_alone", "the limit divided by n", LimitSharedOut),
+    _fault("term_limited", "clip_then_decay", "decay_behind_clip", "the limit shortens the term", TermLimited),
+    _fault("half_masked", DGC, "dense", "half the momentum of what is sent goes on", HalfMasked),
+    _fault("corrected_once", EMA, "constant", "e / (1 - d) at every update", CorrectedOnce),
+    _fault("softly_clipped", "clip_by_norm", "clipping_twice", "g*c/(c + |g|): shorter each time", Softly),
+    _fault("guarded_ratio", "clip_by_norm", None, "g*min(|g|, c)/(|g| + 1e-7): PyMC", GuardedRatio),
+    _fault("largest_element", "clip_by_norm", "oracle", "the largest magnitude for the norm", LargestElement),
+    _fault("sum_of_norms", "clip_by_global_norm", "sharing_out", "norms added, not squares", SumOfNorms),
     _fault(
         "zeroes_nonfinite",
         "clip_by_global_norm",
         "nonfinite_gradients_act",
         "a norm that is not finite drops the gradients",
-        declared(ZeroesNonfinite),
+        ZeroesNonfinite,
         "diverges: documented, but takes 0 for all gradients of a step with NaN or an infinity in one",
     ),
     _fault(
@@ -250,55 +239,55 @@ enter(
         "clip_by_value",
         "nonfinite_gradients_stay",
         "one NaN makes all elements NaN",
-        declared(SpreadsNaN),
+        SpreadsNaN,
         "diverges: documented, but takes NaN for a whole gradient with NaN in it",
     ),
-    _fault("upper_end_only", "clip_by_value", "sign_symmetry", "nothing is too small", declared(UpperEndOnly)),
-    _fault("sign_of_zero", "l1_decay", "sign_symmetry", "sign(0) = 1", declared(SignOfZeroIsOne)),
+    _fault("upper_end_only", "clip_by_value", "sign_symmetry", "nothing is too small", UpperEndOnly),
+    _fault("sign_of_zero", "l1_decay", "sign_symmetry", "sign(0) = 1", SignOfZeroIsOne),
     _fault(
         "narrow_strength",
         "l2_decay",
         "oracle",
         "the strength passes through float16",
-        declared(NarrowStrength),
+        NarrowStrength,
         "diverges: documented, but rounds its hyperparameters to float16",
     ),
-    _fault("forgets_the_rest", DGC, "conservation", "what is not sent is lost", declared(ForgetsTheRest)),
-    _fault("largest_upwards", DGC, "conservation", "the largest, not by magnitude", declared(LargestUpwards)),
-    _fault("one_entry_more", DGC, "largest_are_sent", "one entry more is sent", declared(OneEntryMore)),
-    _fault("equals_too", DGC, "equal_entries", "a threshold: equal entries are all sent", declared(EqualsToo)),
-    _fault("restores_averages", EMA, "restoring", "what is applied stays", _average(RestoresAverages)),
+    _fault("forgets_the_rest", DGC, "conservation", "what is not sent is lost", ForgetsTheRest),
+    _fault("largest_upwards", DGC, "conservation", "the largest, not by magnitude", LargestUpwards),
+    _fault("one_entry_more", DGC, "largest_are_sent", "one entry more is sent", OneEntryMore),
+    _fault("equals_too", DGC, "equal_entries", "a threshold: equal entries are all sent", EqualsToo),
+    _fault("restores_averages", EMA, "restoring", "what is applied stays", RestoresAverages),
     _fault(
         "saves_the_applied",
         AVERAGE,
         "applying_twice",
         "a second apply takes averages for parameters: paddle.incubate.ModelAverage 3.3",
-        _average(SavesTheApplied),
+        SavesTheApplied,
     ),
     _fault(
         "average_of_the_average",
         EMA,
         "applying_only_reads",
         "to apply the average changes it: PaddlePaddle 1.8",
-        _average(AverageOfTheAverage),
+        AverageOfTheAverage,
     ),
     _fault(
         "skips_nan",
         EMA,
         "nonfinite_gradients_act",
         "a NaN among parameters is not averaged",
-        declared(SkipsNaN),
+        SkipsNaN,
         "diverges: documented, but takes 0 for NaN in gradients",
     ),
-    _fault("forgets_the_product", EMA, "resuming", "saved without its correction", _average(ForgetsTheProduct)),
-    _fault(
+    _fault("forgets_the_product", EMA, "resuming", "saved without its correction", ForgetsTheProduct),
+    Fault(
         "remembers_the_last_run",
         EMA,
-        "repeatable",
         "a run goes on with the state of the last",
         _remembering,
+        "repeatable",
         "diverges: documented, but starts with the state that the run before it ended with",
     ),
-    _fault("fold_loses_the_sum", AVERAGE, "fold", "what is folded is gone", declared(FoldLosesTheSum)),
-    _fault("longer_windows", AVERAGE, "two_windows", "the larger of two limits", declared(LongerWindows)),
+    _fault("fold_loses_the_sum", AVERAGE, "fold", "what is folded is gone", FoldLosesTheSum),
+    _fault("longer_windows", AVERAGE, "two_windows", "the larger of two limits", LongerWindows),
 )

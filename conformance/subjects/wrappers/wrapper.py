@@ -17,7 +17,6 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.numerics.arrays import with_zeros
 from optimetry.conformance.subjects.subject import Numbers, Subject
 from optimetry.reference.declaration import Declared
-from optimetry.reference.errors import UnknownOptimizerError
 from optimetry.reference.rule import Array
 
 MOST_STEPS = 8
@@ -31,18 +30,14 @@ class Wrapper(Declared, ABC):
     Class attributes, beside those of `Declared`:
         averages: whether it takes parameters and returns averages; else it takes gradients and returns gradients.
         clips: whether it limits what it is fed, so that applying it again changes nothing.
-        joint: whether a gradient's result depends on the other gradients.
         decides: real hyperparameters that decide how much or when, and enter no sum or product.
         own_numbers: what it calls the real numbers that it makes itself and that enter what it computes.
-        adds_up: whether it adds up what it is fed, in an order that its document leaves open.
     """
 
     averages: ClassVar[bool] = False
     clips: ClassVar[bool] = False
-    joint: ClassVar[bool] = False
     decides: ClassVar[tuple[str, ...]] = ()
     own_numbers: ClassVar[tuple[str, ...]] = ()
-    adds_up: ClassVar[bool] = False
 
     def lifted(self, lift: Callable[[str, float], Any]) -> Self:
         """The same with each real hyperparameter replaced that enters numbers, and the others as they are."""
@@ -82,16 +77,6 @@ class WrapperSubject(Subject):
     def averages(self) -> bool:
         """Whether it takes parameters and returns averages."""
         return self.declaration.averages
-
-    @property
-    def adds_up(self) -> bool:
-        """Whether it adds up what it is fed, in an order that its document leaves open."""
-        return self.declaration.adds_up
-
-    @property
-    def joint(self) -> bool:
-        """Whether what one parameter gets depends on the others."""
-        return self.declaration.joint
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -134,15 +119,3 @@ def wrapper(kind: WrapperType) -> WrapperType:
     """Class decorator: enter a documented wrapper into `WRAPPERS`."""
     WRAPPERS[kind.name] = kind
     return kind
-
-
-def wrapper_named(name: str) -> type[Wrapper]:
-    """Look a documented wrapper up.
-
-    Raises:
-        UnknownOptimizerError: no such wrapper.
-    """
-    try:
-        return WRAPPERS[name]
-    except KeyError:
-        raise UnknownOptimizerError(f"unknown wrapper {name!r}, must be one of: {', '.join(WRAPPERS)}") from None

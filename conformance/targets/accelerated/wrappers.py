@@ -19,8 +19,8 @@ CLIPS: Mapping[str, Any] = {
     "clip_by_value": lambda grads, hyper, **engine: clips.ClipByValue(grads, hyper["max"], hyper["min"], **engine),
     "clip_by_norm": lambda grads, hyper, **engine: clips.ClipByNorm(grads, hyper["clip_norm"], **engine),
     "clip_by_global_norm": lambda grads, hyper, **engine: clips.ClipByGlobalNorm(grads, hyper["clip_norm"], **engine),
+    "clip_then_decay": lambda grads, hyper, **engine: clips.ClipByGlobalNorm(grads, hyper["clip_norm"], **engine),
 }
-CLIPS = {**CLIPS, "clip_then_decay": CLIPS["clip_by_global_norm"]}
 REGULARIZERS: Mapping[str, type[regularizers.L1Decay]] = {
     "l1_decay": regularizers.L1Decay,
     "l2_decay": regularizers.L2Decay,

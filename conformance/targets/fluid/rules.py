@@ -11,7 +11,7 @@ import numpy as np
 
 from optimetry.conformance.targets.fluid.dygraph import DygraphRun
 from optimetry.conformance.targets.fluid.programs import Held, Pool
-from optimetry.conformance.targets.offers import ClassOffer
+from optimetry.conformance.targets.offers import FLOATS, ClassOffer, OnKernels
 
 if TYPE_CHECKING:
     from optimetry.conformance.numerics.arrays import Array
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 STATIC, DYGRAPH = "static", "dygraph"
 """The engines: graphs, which are what the documents are about, and op by op."""
 
-DTYPES = ("float32", "float64")
-"""Those that fluid has CPU kernels for, if it has any beside float32."""
-
 REGULARIZATION = "regularization"
 """The argument that takes a hyperparameter as the strength of an `L2Decay`."""
 
@@ -30,21 +27,13 @@ WEIGHT, GRAD, RATE = "weight", "grad", "rate"
 """The names of a program's variables."""
 
 
-def no_kernel(subject: str, dtype: str, dtypes: Sequence[str]) -> str | None:
-    """Return why fluid does not offer a subject in a dtype."""
-    return None if dtype in dtypes else f"fluid has no {dtype} CPU kernel for {subject}"
-
-
 @dataclass(frozen=True)
-class FluidClass(ClassOffer):
+class FluidClass(OnKernels, ClassOffer):
     """Maps one documented rule to a class of ``fluid.optimizer`` and its arguments."""
 
-    dtypes: tuple[str, ...] = DTYPES
+    framework = "fluid"
+    dtypes: tuple[str, ...] = FLOATS
     """Those that its kernel takes."""
-
-    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
-        """Return why not in this dtype."""
-        return no_kernel(subject, dtype, self.dtypes)
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> FluidRun | DygraphRun:
         """Begin a run."""

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from optimetry.conformance.targets.fluid.dygraph import DygraphTransforming
 from optimetry.conformance.targets.fluid.programs import Held, parameter_like
-from optimetry.conformance.targets.fluid.rules import DTYPES, DYGRAPH, no_kernel
-from optimetry.conformance.targets.offers import Offer, passed
+from optimetry.conformance.targets.fluid.rules import DYGRAPH
+from optimetry.conformance.targets.offers import FLOATS, OnKernels, passed
 
 if TYPE_CHECKING:
     from optimetry.conformance.numerics.arrays import Array
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Gradients(Offer):
+class Gradients(OnKernels):
     """Maps a clip, a regularizer, or the two in this order, to arguments of an optimizer."""
 
+    framework = "fluid"
     clip: str = ""
     """The class of ``fluid.clip``, if there is one."""
     limits: Mapping[str, str] = field(default_factory=dict)
@@ -31,12 +32,8 @@ class Gradients(Offer):
     """The class of ``fluid.regularizer``, if there is one."""
     strength: str = ""
     """The documented hyperparameter that it takes."""
-    dtypes: tuple[str, ...] = DTYPES
+    dtypes: tuple[str, ...] = FLOATS
     """Those that its kernels take."""
-
-    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
-        """Return why not in this dtype."""
-        return no_kernel(subject, dtype, self.dtypes)
 
     def start(
         self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str
@@ -80,22 +77,23 @@ class Transforming:
 
 
 @dataclass(frozen=True)
-class Average(Offer):
+class Average(OnKernels):
     """Maps a documented average of parameters to a class of ``fluid.optimizer``."""
 
+    framework = "fluid"
     cls: str
     arguments: tuple[str, ...]
     """Documented hyperparameters, in the order of the class's first arguments."""
     schedule: str = ""
     """The flag that gives the class the number of the update as ``thres_steps``."""
-    dtypes: tuple[str, ...] = DTYPES
+    dtypes: tuple[str, ...] = FLOATS
     """Those that its kernels take."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return why not in this dtype or engine."""
         if engine == DYGRAPH:
             return f"fluid.optimizer.{self.cls} refuses to be used in dygraph"
-        return no_kernel(subject, dtype, self.dtypes)
+        return super().refusal(subject, hyper, dtype, engine)
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> Averaging:
         """Begin a run."""

@@ -48,10 +48,7 @@ class FarRun:
         make_room(str(cls), self._dtype)
         make = getattr(keras.optimizers, cls) if isinstance(cls, str) else cls
         self._make: Callable[[], Any] = lambda: make(**{rate: 0.0}, **keywords)
-        keras.config.set_floatx(self._dtype)
-        self._variables = [
-            keras.Variable(parameter, dtype=self._dtype, name=f"parameter{i}") for i, parameter in enumerate(parameters)
-        ]
+        self._variables = variables_of(parameters, self._dtype)
         self.groups = [(self._optimizer(range(len(parameters))), list(range(len(parameters))))]
 
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
@@ -66,7 +63,7 @@ class FarRun:
                 tensors = [keras.ops.convert_to_tensor(grads[i]) for i in members]
                 with without_gradients():
                     optimizer.apply(tensors, [self._variables[i] for i in members])
-        return [np.array(keras.ops.convert_to_numpy(variable)) for variable in self._variables]
+        return values_of(self._variables)
 
     def state(self) -> dict[str, list[Array]]:
         """Return the variables of the optimizers by name, the learning rate aside, for each parameter."""
@@ -143,10 +140,7 @@ class FarWrapper:
 
         self._dtype = parameters[0].dtype.name if parameters else "float32"
         make_room(*keywords, self._dtype)
-        keras.config.set_floatx(self._dtype)
-        self._variables = [
-            keras.Variable(array, dtype=self._dtype, name=f"parameter{i}") for i, array in enumerate(parameters)
-        ]
+        self._variables = variables_of(parameters, self._dtype)
         self._optimizer = keras.optimizers.SGD(learning_rate=1.0, **keywords)
         self._optimizer.build(self._variables)
         self._training = parameters
@@ -155,7 +149,7 @@ class FarWrapper:
         """Return minus the parameters after a step from zero."""
         self._assign([np.zeros_like(grad) for grad in grads])
         self._step(grads)
-        return [np.array(-array) for array in self._values()]
+        return [np.array(-array) for array in values_of(self._variables)]
 
     def update(self, parameters: list[Array]) -> None:
         """Take a step with zero gradients on these parameters."""
@@ -167,12 +161,12 @@ class FarWrapper:
         """Call ``finalize_variable_values``, which puts the averages into the variables."""
         with without_gradients():
             self._optimizer.finalize_variable_values(self._variables)
-        return self._values()
+        return values_of(self._variables)
 
     def restore(self) -> list[Array]:
         """Assign the parameters of training: Keras itself keeps no copy."""
         self._assign(self._training)
-        return self._values()
+        return values_of(self._variables)
 
     def _step(self, grads: list[Array]) -> None:
         import keras
@@ -186,10 +180,20 @@ class FarWrapper:
         for variable, array in zip(self._variables, arrays, strict=True):
             variable.assign(array)
 
-    def _values(self) -> list[Array]:
-        import keras
 
-        return [np.array(keras.ops.convert_to_numpy(variable)) for variable in self._variables]
+def variables_of(arrays: Sequence[Array], dtype: str) -> list[Any]:
+    """Return variables that begin with these arrays, in the dtype that Keras computes in from now on."""
+    import keras
+
+    keras.config.set_floatx(dtype)
+    return [keras.Variable(array, dtype=dtype, name=f"parameter{i}") for i, array in enumerate(arrays)]
+
+
+def values_of(variables: Sequence[Any]) -> list[Array]:
+    """Copy variables to NumPy arrays."""
+    import keras
+
+    return [np.array(keras.ops.convert_to_numpy(variable)) for variable in variables]
 
 
 def backend() -> str:

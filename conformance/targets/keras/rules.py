@@ -18,13 +18,9 @@ if TYPE_CHECKING:
 class KerasClass(ClassOffer):
     """Maps one documented rule to a class of ``keras.optimizers`` and its arguments."""
 
-    positive: tuple[str, ...] = ()
-    """Hyperparameters that the document lets be 0 and the class does not."""
-
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return why Keras refuses these hyperparameters, None where it does not."""
-        zero = [name for name in self.positive if hyper[name] == 0]
-        return f"keras.optimizers.{self.cls} refuses {zero[0]} = 0" if zero else None
+        return self.zero_refused("keras.optimizers", hyper)
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> KerasRun:
         """Begin a run."""

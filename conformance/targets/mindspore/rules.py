@@ -29,8 +29,6 @@ FIRST = "stat"
 class MindsporeClass(ClassOffer):
     """Maps one documented rule to a class, named from ``mindspore`` on, and its arguments."""
 
-    positive: tuple[str, ...] = ()
-    """Hyperparameters that the document lets be 0 and the class does not."""
     dtypes: tuple[str, ...] = DTYPES
     """Those that its kernels take."""
 
@@ -38,14 +36,11 @@ class MindsporeClass(ClassOffer):
         """Return why MindSpore refuses, None where it does not."""
         if dtype not in self.dtypes:
             return f"mindspore.{self.cls} takes no {dtype} on the CPU"
-        zero = next((name for name in self.positive if hyper[name] == 0), None)
-        if zero is not None:
-            return f"mindspore.{self.cls} refuses {zero} = 0"
         if self.cls.endswith("SGD") and refused_nesterov(hyper):
             return f"mindspore.{self.cls} refuses nesterov without momentum, or with dampening"
         if self.cls == "nn.Rprop" and hyper["step_size_min"] > hyper["step_size_max"]:
             return f"mindspore.{self.cls} refuses step_size_min > step_size_max"
-        return None
+        return self.zero_refused("mindspore", hyper)
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> MindsporeRun:
         """Begin a run."""

@@ -25,18 +25,13 @@ KEY = "w"
 class MlxClass(ClassOffer):
     """Maps one documented rule to a class of ``mlx.optimizers`` and its arguments."""
 
-    positive: str = ""
-    """The hyperparameter that the document lets be 0 and the class does not."""
-
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return why MLX refuses, None where it does not."""
         if dtype not in DTYPES:
             return f"mlx gives NumPy no {dtype}"
-        if self.positive and hyper[self.positive] == 0:
-            return f"mlx.optimizers.{self.cls} refuses {self.positive} = 0"
         if self.cls == "SGD" and refused_nesterov(hyper):
             return "mlx.optimizers.SGD refuses nesterov without momentum, or with dampening"
-        return None
+        return self.zero_refused("mlx.optimizers", hyper)
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> MlxRun:
         """Begin a run."""

@@ -21,10 +21,10 @@ OFFERS: Mapping[str, Offer] = {
     "sgd": MlxClass("SGD"),
     "momentum": MlxClass("SGD", {"momentum": "momentum", "nesterov": "use_nesterov"}, slots={"velocity": "v"}),
     "adagrad": MlxClass(
-        "Adagrad", EPSILON, slots={"moment": "v"}, positive="epsilon", pinned={"initial_accumulator_value": 0.0}
+        "Adagrad", EPSILON, slots={"moment": "v"}, positive=("epsilon",), pinned={"initial_accumulator_value": 0.0}
     ),
     # RMSprop without momentum, which it has not, is the decayed Adagrad of the documents: epsilon outside the root.
-    "decayed_adagrad": MlxClass("RMSprop", {"alpha": "decay", **EPSILON}, slots={"moment": "v"}, positive="epsilon"),
+    "decayed_adagrad": MlxClass("RMSprop", {"alpha": "decay", **EPSILON}, slots={"moment": "v"}, positive=("epsilon",)),
     "adadelta": MlxClass(
         "AdaDelta", {"rho": "rho", **EPSILON}, slots={"avg_squared_grad": "v", "avg_squared_update": "u"}
     ),
@@ -34,7 +34,7 @@ OFFERS: Mapping[str, Offer] = {
         "RMSprop",
         {"alpha": "rho", **EPSILON},
         slots={"mean_square": "v"},
-        positive="epsilon",
+        positive=("epsilon",),
         pinned={"momentum": 0.0, "centered": False},
     ),
     "torch.sgd": MlxClass(
@@ -64,21 +64,21 @@ OFFERS: Mapping[str, Offer] = {
         "Adagrad",
         {"eps": "eps"},
         slots={"sum": "v"},
-        positive="eps",
+        positive=("eps",),
         pinned={**UNDECAYED, "initial_accumulator_value": 0.0, "lr_decay": 0.0},
     ),
     "torch.adadelta": MlxClass(
         "AdaDelta",
         {"rho": "rho", "eps": "eps"},
         slots={"square_avg": "v", "acc_delta": "u"},
-        positive="eps",
+        positive=("eps",),
         pinned=UNDECAYED,
     ),
     "torch.rmsprop": MlxClass(
         "RMSprop",
         {"alpha": "alpha", "eps": "eps"},
         slots={"square_avg": "v"},
-        positive="eps",
+        positive=("eps",),
         pinned={**UNDECAYED, "momentum": 0.0, "centered": False},
     ),
     "papers.adam": MlxClass("Adam", {**BETAS, **EPSILON}, constants=CORRECTED, slots={"m": "m", "v": "v"}),
@@ -89,12 +89,12 @@ OFFERS: Mapping[str, Offer] = {
         constants=CORRECTED,
         slots={"m": "m", "v": "v"},
     ),
-    "papers.adagrad": MlxClass("Adagrad", {"eps": "delta"}, slots={"s": "v"}, positive="delta"),
+    "papers.adagrad": MlxClass("Adagrad", {"eps": "delta"}, slots={"s": "v"}, positive=("delta",)),
     "papers.adadelta": MlxClass(
         "AdaDelta",
         {"rho": "rho", **EPSILON},
         slots={"mean_square_grad": "v", "mean_square_step": "u"},
-        positive="epsilon",
+        positive=("epsilon",),
     ),
     "papers.lion": MlxClass("Lion", {**BETAS, "weight_decay": "weight_decay"}, slots={"m": "m"}),
     "clip_by_global_norm": Clip("clip_norm"),

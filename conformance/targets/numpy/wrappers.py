@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.subjects.wrappers.wrapper import Wrapper, wrapper_named
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.conformance.targets.numpy.batches import mean_of, unscaled
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.reference.clips import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue, GradientClipBase
@@ -166,7 +167,7 @@ def documented(
     wrapper: str, hyper: Hyper, parameters: Sequence[Array]
 ) -> Documented | Compressed | GradientFeed | AverageFeed:
     """Begin a run of a documented wrapper: by the reference's public classes if there are any, else as declared."""
-    declared = wrapper_named(wrapper).of(hyper)
+    declared = cast(Wrapper, subject_named(wrapper).of(hyper))
     if wrapper in CLIPS or wrapper in REGULARIZERS:
         return Documented(wrapper, declared.hyper(), parameters)
     return Compressed(declared.hyper(), parameters) if wrapper == "dgc_compress" else started(declared, parameters)

@@ -9,35 +9,35 @@ from collections.abc import Mapping
 
 from optimetry.conformance.targets.paddle.rules import PaddleClass
 
-BETAS = ("beta1", "beta2")
+BETAS = {"beta1": "beta1", "beta2": "beta2"}
+EPSILON = {"epsilon": "epsilon"}
+MOMENTUM = {"momentum": "momentum"}
 MOMENTS = {"m": "moment1", "v": "moment2"}
 
 PAPERS: Mapping[str, PaddleClass] = {
-    "papers.adam": PaddleClass("optimizer.Adam", (*BETAS, "epsilon"), slots=MOMENTS),
+    "papers.adam": PaddleClass("optimizer.Adam", {**BETAS, **EPSILON}, slots=MOMENTS),
     "papers.adamax": PaddleClass("optimizer.Adamax", BETAS, slots={"m": "moment", "u": "inf_norm"}),
-    "papers.adamw": PaddleClass("optimizer.AdamW", (*BETAS, "epsilon", "weight_decay"), slots=MOMENTS),
+    "papers.adamw": PaddleClass("optimizer.AdamW", {**BETAS, **EPSILON, "weight_decay": "weight_decay"}, slots=MOMENTS),
     "papers.nadam": PaddleClass(
-        "optimizer.NAdam", (*BETAS, "epsilon", "momentum_decay"), names={"beta1": "mu", "beta2": "nu"}
+        "optimizer.NAdam", {"beta1": "mu", "beta2": "nu", **EPSILON, "momentum_decay": "momentum_decay"}
     ),
     "papers.radam": PaddleClass("optimizer.RAdam", BETAS),
-    "papers.adagrad": PaddleClass("optimizer.Adagrad", ("epsilon",), names={"epsilon": "delta"}, slots={"s": "moment"}),
+    "papers.adagrad": PaddleClass("optimizer.Adagrad", {"epsilon": "delta"}, slots={"s": "moment"}),
     "papers.adadelta": PaddleClass(
         "optimizer.Adadelta",
-        ("epsilon", "rho"),
+        {**EPSILON, "rho": "rho"},
         slots={"mean_square_grad": "_avg_squared_grad", "mean_square_step": "_avg_squared_update"},
     ),
     # paddle._C_ops.lars_momentum_ takes static-graph values only; this class is the dygraph way to the same kernel.
     "papers.lars": PaddleClass(
         "incubate.optimizer.LarsMomentumOptimizer",
-        ("momentum", "lars_coeff", "lars_weight_decay"),
-        names={"lars_coeff": "eta", "lars_weight_decay": "weight_decay"},
+        {**MOMENTUM, "lars_coeff": "eta", "lars_weight_decay": "weight_decay"},
         slots={"v": "velocity"},
         parameters="parameter_list",
     ),
     "papers.lamb": PaddleClass(
         "optimizer.Lamb",
-        ("lamb_weight_decay", *BETAS, "epsilon"),
-        names={"lamb_weight_decay": "weight_decay"},
+        {"lamb_weight_decay": "weight_decay", **BETAS, **EPSILON},
         slots=MOMENTS,
     ),
 }

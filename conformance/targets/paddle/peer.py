@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.targets.offers import FLOATS
 from optimetry.conformance.targets.paddle.library import paddle
-from optimetry.conformance.targets.paddle.rules import FLOATS, PaddleClass, PaddleOperator, tensor
+from optimetry.conformance.targets.paddle.rules import PaddleClass, PaddleOperator, tensor
 from optimetry.conformance.targets.peers import TimedStep
 from optimetry.conformance.targets.protocol import Hyper
 

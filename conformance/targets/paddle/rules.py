@@ -8,28 +8,22 @@ from __future__ import annotations
 import contextlib
 import inspect
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optimetry.conformance.targets.offers import Offer, Source, passed
+from optimetry.conformance.targets.offers import FLOATS, ClassOffer, OnKernels
 from optimetry.conformance.targets.paddle.library import VERSION, paddle
 
 if TYPE_CHECKING:
     from optimetry.conformance.numerics.arrays import Array
     from optimetry.conformance.targets.protocol import Hyper
 
-FLOATS = ("float32", "float64")
 NARROW = "bfloat16"
-
-
-def no_kernel(subject: str, dtype: str, dtypes: Sequence[str]) -> str | None:
-    """Return why Paddle does not offer a subject in a dtype."""
-    return None if dtype in dtypes else f"paddle has no {dtype} CPU kernel for {subject}"
 
 
 @cache
@@ -42,25 +36,16 @@ def known_to(name: str) -> Collection[str] | None:
 
 
 @dataclass(frozen=True)
-class PaddleClass(Offer):
-    """A rule that an optimizer class computes."""
+class PaddleClass(OnKernels, ClassOffer):
+    """Maps one documented rule to a class, named from ``paddle`` on, which a release may lack, and its arguments."""
 
-    cls: str
-    """Its name inside ``paddle``; releases may lack it."""
-    arguments: tuple[str, ...] = ()
-    """Arguments of the class: documented hyperparameters, under their own names unless `names` has others."""
-    names: Mapping[str, Source] = field(default_factory=dict)
-    """Argument -> documented hyperparameter, or several of them as a tuple, where that has another name."""
-    slots: Mapping[str, str] = field(default_factory=dict)
-    """Slot -> the accumulator's name in ``state_dict()``."""
+    framework = "paddle"
     dtypes: tuple[str, ...] = FLOATS
     """Parameter dtypes with a CPU kernel."""
     none_if_zero: tuple[str, ...] = ()
     """Arguments for which Paddle takes None where the documents say 0."""
     parameters: str = "parameters"
     """The keyword of the parameter list."""
-    pinned: Mapping[str, Any] = field(default_factory=dict)
-    """Hyperparameters that have no argument, with the value that they can have."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return why not in this release or this dtype; an empty tensor needs no kernel, but is refused as others.
@@ -70,15 +55,15 @@ class PaddleClass(Offer):
         name, known = self.cls.rpartition(".")[2], known_to(self.cls)
         if known is None:
             return f"paddle {VERSION} has no {name}"
-        asked = [argument for argument, value in self._passed(hyper).items() if value and argument not in known]
+        asked = [argument for argument, value in self.keywords(hyper).items() if value and argument not in known]
         if asked:
             return f"{name} of paddle {VERSION} has no {', '.join(asked)}"
-        return no_kernel(subject, dtype, self.dtypes)
+        return super().refusal(subject, hyper, dtype, engine)
 
     def optimizer(self, hyper: Hyper, tensors: Sequence[Any], lr: float) -> Any:
         """The optimizer over these tensors."""
         known = known_to(self.cls) or ()
-        keywords = {argument: value for argument, value in self._passed(hyper).items() if argument in known}
+        keywords = {argument: value for argument, value in self.keywords(hyper).items() if argument in known}
         keywords.update({name: None for name in self.none_if_zero if hyper[name] == 0})
         return attrgetter(self.cls)(paddle)(learning_rate=lr, **{self.parameters: tensors}, **keywords)
 
@@ -86,21 +71,15 @@ class PaddleClass(Offer):
         """Begin a run."""
         return ClassRun(self, hyper, parameters)
 
-    def _passed(self, hyper: Hyper) -> dict[str, Any]:
-        return passed({name: self.names.get(name, name) for name in self.arguments}, hyper)
-
 
 @dataclass(frozen=True)
-class PaddleOperator(Offer):
+class PaddleOperator(OnKernels):
     """A rule without a dygraph class: ``call(parameter, grad, slots, lr, hyper)`` gives parameter and slots anew."""
 
+    framework = "paddle"
     call: Callable[[Any, Any, list[Any], Any, Hyper], Sequence[Any]]
     slots: tuple[str, ...]
     dtypes: tuple[str, ...]
-
-    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
-        """Return why not in this dtype."""
-        return no_kernel(subject, dtype, self.dtypes)
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> OperatorRun:
         """Begin a run."""

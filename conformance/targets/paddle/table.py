@@ -1,6 +1,6 @@
 """Maps each documented rule or wrapper to what PaddlePaddle offers for it, with its arguments.
 
-Paddle names its hyperparameters as the documents do, so they are passed by name.
+Paddle names its hyperparameters as the documents do.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from optimetry.conformance.targets.offers import Offer
+from optimetry.conformance.targets.offers import FLOATS, Offer
 from optimetry.conformance.targets.paddle.book import BOOK
 from optimetry.conformance.targets.paddle.library import paddle
-from optimetry.conformance.targets.paddle.papers import PAPERS
-from optimetry.conformance.targets.paddle.rules import FLOATS, PaddleClass, PaddleOperator
+from optimetry.conformance.targets.paddle.papers import BETAS, EPSILON, MOMENTUM, PAPERS
+from optimetry.conformance.targets.paddle.rules import PaddleClass, PaddleOperator
 from optimetry.conformance.targets.paddle.wrappers import Average, Clip, Decay
 
 if TYPE_CHECKING:
@@ -34,43 +34,47 @@ OFFERS: Mapping[str, Offer] = {
     **BOOK,
     **PAPERS,
     "sgd": PaddleClass("optimizer.SGD", dtypes=("bfloat16", *FLOATS)),
-    "momentum": PaddleClass("optimizer.Momentum", ("momentum", "use_nesterov"), slots={"velocity": "velocity"}),
+    "momentum": PaddleClass(
+        "optimizer.Momentum", {**MOMENTUM, "use_nesterov": "use_nesterov"}, slots={"velocity": "velocity"}
+    ),
     # paddle._C_ops.lars_momentum_ takes static-graph values only; this class is the dygraph way to the same kernel.
     "lars_momentum": PaddleClass(
         "incubate.optimizer.LarsMomentumOptimizer",
-        ("momentum", "lars_coeff", "lars_weight_decay"),
+        {**MOMENTUM, "lars_coeff": "lars_coeff", "lars_weight_decay": "lars_weight_decay"},
         slots={"velocity": "velocity"},
         parameters="parameter_list",
     ),
-    "adagrad": PaddleClass("optimizer.Adagrad", ("epsilon", "initial_accumulator_value"), slots={"moment": "moment"}),
+    "adagrad": PaddleClass(
+        "optimizer.Adagrad",
+        {**EPSILON, "initial_accumulator_value": "initial_accumulator_value"},
+        slots={"moment": "moment"},
+    ),
     "decayed_adagrad": PaddleOperator(_decayed_adagrad, slots=("moment",), dtypes=("float32",)),
     "adadelta": PaddleClass(
         "optimizer.Adadelta",
-        ("epsilon", "rho"),
+        {**EPSILON, "rho": "rho"},
         slots={"avg_squared_grad": "_avg_squared_grad", "avg_squared_update": "_avg_squared_update"},
     ),
     "adam": PaddleClass(
         "optimizer.Adam",
-        ("beta1", "beta2", "epsilon"),
+        {**BETAS, **EPSILON},
         slots={"moment1": "moment1", "moment2": "moment2"},
     ),
-    "adamax": PaddleClass(
-        "optimizer.Adamax", ("beta1", "beta2", "epsilon"), slots={"moment": "moment", "inf_norm": "inf_norm"}
-    ),
+    "adamax": PaddleClass("optimizer.Adamax", {**BETAS, **EPSILON}, slots={"moment": "moment", "inf_norm": "inf_norm"}),
     "rmsprop": PaddleClass(
         "optimizer.RMSProp",
-        ("rho", "epsilon", "momentum", "centered"),
+        {"rho": "rho", **EPSILON, **MOMENTUM, "centered": "centered"},
         slots={"mean_square": "mean_square", "mean_grad": "mean_grad", "velocity": "momentum"},
     ),
     "ftrl": PaddleOperator(_ftrl, slots=("squared_accum", "linear_accum"), dtypes=("float32",)),
     "lamb": PaddleClass(
         "optimizer.Lamb",
-        ("lamb_weight_decay", "beta1", "beta2", "epsilon"),
+        {"lamb_weight_decay": "lamb_weight_decay", **BETAS, **EPSILON},
         slots={"moment1": "moment1", "moment2": "moment2"},
     ),
     "asgd": PaddleClass(
         "optimizer.ASGD",
-        ("batch_num", "weight_decay"),
+        {"batch_num": "batch_num", "weight_decay": "weight_decay"},
         slots={"d": "d", "history": "y"},
         none_if_zero=("weight_decay",),
     ),

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optimetry.conformance.targets.offers import Offer
+from optimetry.conformance.targets.offers import FLOATS, OnKernels
 from optimetry.conformance.targets.paddle.library import paddle
-from optimetry.conformance.targets.paddle.rules import FLOATS, array_of, no_kernel, tensor
+from optimetry.conformance.targets.paddle.rules import array_of, tensor
 
 if TYPE_CHECKING:
     from optimetry.conformance.numerics.arrays import Array
@@ -22,17 +22,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Clip(Offer):
+class Clip(OnKernels):
     """A clip on its own."""
 
+    framework = "paddle"
     cls: Any
     arguments: tuple[str, ...]
     """Documented hyperparameters, in the order of the class's arguments."""
     dtypes: tuple[str, ...] = FLOATS
-
-    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
-        """Why not in this dtype."""
-        return no_kernel(subject, dtype, self.dtypes)
 
     def made(self, hyper: Hyper) -> Any:
         """The clip."""
@@ -44,17 +41,14 @@ class Clip(Offer):
 
 
 @dataclass(frozen=True)
-class Decay(Offer):
+class Decay(OnKernels):
     """A regularizer, behind a clip or not."""
 
+    framework = "paddle"
     cls: Any
     strength: str
     """The documented hyperparameter that it takes."""
     behind: Clip | None = None
-
-    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
-        """Why not in this dtype."""
-        return no_kernel(subject, dtype, FLOATS)
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> Decaying:
         """Begin a run."""
@@ -63,18 +57,15 @@ class Decay(Offer):
 
 
 @dataclass(frozen=True)
-class Average(Offer):
+class Average(OnKernels):
     """An average of parameters."""
 
+    framework = "paddle"
     cls: Any
     arguments: tuple[str, ...]
     """Documented hyperparameters, in the order of the class's first arguments."""
     named: tuple[str, ...]
     """Those passed under their own names."""
-
-    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
-        """Why not in this dtype."""
-        return no_kernel(subject, dtype, FLOATS)
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> Averaging:
         """Begin a run."""

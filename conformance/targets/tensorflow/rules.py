@@ -7,12 +7,12 @@ and powers of beta, which are rounded once here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optimetry.conformance.targets.offers import Offer, passed
+from optimetry.conformance.targets.offers import ClassOffer
 
 if TYPE_CHECKING:
     from optimetry.conformance.numerics.arrays import Array
@@ -20,33 +20,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Kernel(Offer):
-    """Maps one documented rule to a kernel, ``tf.raw_ops.ResourceApply…``, and its arguments."""
+class Kernel(ClassOffer):
+    """Maps one documented rule to a kernel, of whose name ``cls`` is the end: ``tf.raw_ops.ResourceApply…``.
 
-    op: str
-    """The end of the kernel's name."""
-    arguments: Mapping[str, str] = field(default_factory=dict)
-    """Argument -> documented hyperparameter; that of a variable is what it begins with."""
+    The argument of a variable is what it begins with; slots are variables.
+    """
+
     variables: tuple[str, ...] = ()
     """The arguments that are the kernel's state."""
-    slots: Mapping[str, str] = field(default_factory=dict)
-    """Slot -> variable."""
     powers: Mapping[str, str] = field(default_factory=dict)
     """Argument -> the hyperparameter whose power by the number of the step it is given."""
-    constants: Mapping[str, object] = field(default_factory=dict)
-    """Arguments outside the documented rule that are set."""
     rate: str = "lr"
     """The argument that is the learning rate."""
     gradient: str = "grad"
     """The argument that is the gradient."""
     centered: str = ""
     """The end of the name of the kernel that stands for ``centered``, which has the variable ``mg``, too."""
-    pinned: Mapping[str, Any] = field(default_factory=dict)
-    """Hyperparameters that have no argument, with the value that they can have."""
-
-    def called(self, arguments: Mapping[str, str] | None = None, **more: Any) -> Kernel:
-        """Return the same kernel for another document."""
-        return replace(self, arguments=self.arguments if arguments is None else arguments, **more)
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> KernelRun:
         """Begin a run."""
@@ -59,8 +48,7 @@ class KernelRun:
     def __init__(self, entry: Kernel, hyper: Hyper, parameters: Sequence[Array]) -> None:
         import tensorflow as tf
 
-        arguments = {**entry.constants, **passed(entry.arguments, hyper)}
-        variables, op = entry.variables, entry.op
+        arguments, variables, op = entry.keywords(hyper), entry.variables, entry.cls
         if entry.centered and arguments.pop("centered"):
             variables, op = (*variables, "mg"), entry.centered
         self._kernel = getattr(tf.raw_ops, f"ResourceApply{op}")

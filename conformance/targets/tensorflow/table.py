@@ -7,6 +7,7 @@ the kernels of TensorFlow 1, ``v2`` those that Keras 2 took in the place of thre
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from optimetry.conformance.targets.offers import Offer
 from optimetry.conformance.targets.tensorflow.rules import Kernel
@@ -50,7 +51,7 @@ V1: Mapping[str, Offer] = {
         slots={"moment": "ms"},
         constants={"momentum": 0.0},
     ),
-    "adadelta": ADADELTA.called(slots={"avg_squared_grad": "accum", "avg_squared_update": "accum_update"}),
+    "adadelta": replace(ADADELTA, slots={"avg_squared_grad": "accum", "avg_squared_update": "accum_update"}),
     "adam": ADAM,
     "adamax": Kernel(
         "AdaMax",
@@ -79,8 +80,9 @@ V1: Mapping[str, Offer] = {
         slots={"momentum_buffer": "accum"},
         pinned={**UNDECAYED, "dampening": 0.0},
     ),
-    "torch.adam": ADAM.called(
-        {**BETAS, "epsilon": "eps"},
+    "torch.adam": replace(
+        ADAM,
+        arguments={**BETAS, "epsilon": "eps"},
         slots={"exp_avg": "m", "exp_avg_sq": "v"},
         pinned={**UNDECAYED, "amsgrad": False, "decoupled_weight_decay": False},
     ),
@@ -92,8 +94,9 @@ V1: Mapping[str, Offer] = {
         powers={"beta1_power": "beta1"},
         pinned=UNDECAYED,
     ),
-    "torch.adadelta": ADADELTA.called(
-        {"rho": "rho", "epsilon": "eps"},
+    "torch.adadelta": replace(
+        ADADELTA,
+        arguments={"rho": "rho", "epsilon": "eps"},
         slots={"square_avg": "accum", "acc_delta": "accum_update"},
         pinned=UNDECAYED,
     ),
@@ -105,7 +108,7 @@ V1: Mapping[str, Offer] = {
         centered="CenteredRMSProp",
         pinned=UNDECAYED,
     ),
-    "papers.adam": ADAM.called(slots={"m": "m", "v": "v"}),
+    "papers.adam": replace(ADAM, slots={"m": "m", "v": "v"}),
     "papers.adamax": Kernel(
         "AdaMax",
         BETAS,
@@ -114,7 +117,7 @@ V1: Mapping[str, Offer] = {
         powers={"beta1_power": "beta1"},
         constants={"epsilon": LEAST},
     ),
-    "papers.adadelta": ADADELTA.called(slots={"mean_square_grad": "accum", "mean_square_step": "accum_update"}),
+    "papers.adadelta": replace(ADADELTA, slots={"mean_square_grad": "accum", "mean_square_step": "accum_update"}),
     "papers.ftrl": Kernel(
         "Ftrl",
         {"l1": "lambda1", "l2": "lambda2"},

@@ -23,7 +23,7 @@ from optimetry.conformance.targets.torch.rules import (
     TorchClass,
     TorchRun,
     array_of,
-    tensor_over,
+    tensor,
 )
 from optimetry.conformance.targets.torch.table import OFFERS
 from optimetry.reference.errors import TargetError
@@ -139,7 +139,7 @@ class OwnTorchRun(TorchRun):
             for parameter, array in zip(self._parameters, arrays, strict=True):
                 if not array.size and (pickled or array.dtype == ABSENT_TENSOR.dtype):
                     continue
-                value = pickle.loads(array.tobytes()) if pickled else tensor_over(np.array(array, order="C"))
+                value = pickle.loads(array.tobytes()) if pickled else tensor(array)
                 if key.startswith(OF_THE_GROUP):
                     self._group[key.removeprefix(OF_THE_GROUP)] = value
                 else:

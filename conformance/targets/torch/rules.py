@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import ml_dtypes
@@ -22,6 +23,11 @@ def tensor_over(array: Array) -> torch.Tensor:
     if array.dtype == ml_dtypes.bfloat16:
         return torch.from_numpy(array.view(np.uint16)).view(torch.bfloat16)
     return torch.from_numpy(array)
+
+
+def tensor(array: Array) -> torch.Tensor:
+    """Make a tensor over memory of its own."""
+    return tensor_over(np.array(array, order="C"))
 
 
 def array_of(tensor: torch.Tensor) -> Array:
@@ -94,11 +100,7 @@ class TorchClass(ClassOffer):
 
     def start_groups(self, groups: Sequence[tuple[Hyper, list[Array]]], engine: str) -> TorchGroups:
         """Begin a run over groups of parameters."""
-
-        def keywords(hyper: Hyper, parameters: Sequence[Array]) -> dict[str, object]:
-            return self._keywords(hyper, parameters, engine)
-
-        return TorchGroups(self, keywords, groups)
+        return TorchGroups(self, partial(self._keywords, engine=engine), groups)
 
     def _keywords(self, hyper: Hyper, parameters: Sequence[Array], engine: str) -> dict[str, object]:
         """The keyword arguments of the class for ``hyper`` and parameters of these dtypes."""
@@ -128,7 +130,7 @@ class TorchRun:
         self._last_grads: list[Array | None] = [None for _ in parameters]
         self._grad_arrays = [np.zeros_like(parameter, order="C") for parameter in parameters]
         self._grads = [tensor_over(array) for array in self._grad_arrays]
-        self._parameters = [torch.nn.Parameter(tensor_over(np.array(param, order="C"))) for param in parameters]
+        self._parameters = [torch.nn.Parameter(tensor(param)) for param in parameters]
         self._rate = entry.rate
         self._optimizer = entry.cls(self._parameters, **{entry.rate: 1.0}, **keywords)
         (self._group,) = self._optimizer.param_groups
@@ -181,7 +183,7 @@ class TorchRun:
             if not saved or saved.get("step") == 0:
                 continue  # torch makes the state of a parameter in its first update
             self._optimizer.state[parameter] = {
-                self._slots[slot]: self._count(array) if slot == "step" else tensor_over(np.array(array, order="C"))
+                self._slots[slot]: self._count(array) if slot == "step" else tensor(array)
                 for slot, array in saved.items()
             }
 
@@ -224,7 +226,7 @@ class ScalingTorchRun(TorchRun):
         for part in parts:
             for parameter, grad in zip(self._parameters, part, strict=True):
                 if grad is not None:
-                    loss = (parameter * tensor_over(np.array(grad, order="C"))).sum() / len(parts)
+                    loss = (parameter * tensor(grad)).sum() / len(parts)
                     loss.backward()
         self._optimizer.step()
         return values_of(self._parameters)
@@ -250,7 +252,7 @@ class TorchGroups:
         self._optimizer = entry.cls(made, **{entry.rate: 1.0}, **entry.of_all_groups(keywords(*groups[0])))
 
     def _group(self, hyper: Hyper, parameters: Sequence[Array]) -> dict[str, Any]:
-        tensors = [torch.nn.Parameter(tensor_over(np.array(parameter, order="C"))) for parameter in parameters]
+        tensors = [torch.nn.Parameter(tensor(parameter)) for parameter in parameters]
         self._parameters += tensors
         options = self._entry.of_group(self._keywords(hyper, parameters))
         return {"params": tensors, self._entry.rate_of_group: 1.0, **options}
@@ -264,7 +266,7 @@ class TorchGroups:
         for group, rate in zip(self._optimizer.param_groups, learning_rates, strict=True):
             group[self._entry.rate_of_group] = float(rate)
         for parameter, grad in zip(self._parameters, grads, strict=True):
-            tensor = None if grad is None else tensor_over(np.array(grad, order="C"))
-            parameter.grad = tensor if tensor is None or not self._entry.sparse else tensor.to_sparse()
+            dense = None if grad is None else tensor(grad)
+            parameter.grad = dense if dense is None or not self._entry.sparse else dense.to_sparse()
         self._optimizer.step()
         return values_of(self._parameters)

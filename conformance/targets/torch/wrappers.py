@@ -10,14 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from torch.optim.swa_utils import AveragedModel
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.offers import Offer, lopsided
 from optimetry.conformance.targets.protocol import Hyper
-from optimetry.conformance.targets.torch.rules import array_of, tensor_over
+from optimetry.conformance.targets.torch.rules import array_of, tensor
 
 
 @dataclass(frozen=True)
@@ -164,8 +163,3 @@ class _Model(torch.nn.Module):  # type: ignore[misc, unused-ignore]
     def arrays(self) -> list[Array]:
         """Copies of the parameters."""
         return [array_of(parameter.detach()) for parameter in self.all]
-
-
-def tensor(array: Array) -> torch.Tensor:
-    """A tensor over memory of its own."""
-    return tensor_over(np.array(array, order="C"))

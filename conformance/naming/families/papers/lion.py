@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
+from optimetry.conformance.naming.families.family import Setting, axis, declare, dialects_of
 from optimetry.reference.books.papers.lion import Lion
 from optimetry.reference.rule import Array, State
 
@@ -44,26 +44,25 @@ class LionFamily(Lion):
         return param - lr * sign, State(m=m)
 
 
+dialect = dialects_of(LionFamily)
+
 declare(
-    Dialect(
+    dialect(
         name="decay_without_lr",
-        family=LionFamily,
         point={"decay": "without_lr"},
         origin="a decay apart from the learning rate, as in AdamW's publication; no release known",
         reference="Chen et al. (2023), algorithm 2, for the line it departs from",
         difference="w -= lr*sign(c) + wd*w",
     ),
-    Dialect(
+    dialect(
         name="coupled_decay",
-        family=LionFamily,
         point={"decay": "coupled"},
         origin="an L2 penalty in the gradient, as a regularizer adds it; no release known",
         reference="Chen et al. (2023), algorithm 2, for the line it departs from",
         difference="g += wd*w before both averages",
     ),
-    Dialect(
+    dialect(
         name="sign_of_momentum",
-        family=LionFamily,
         point={"direction": "momentum"},
         origin="Signum with a decay; no release known that calls it Lion",
         reference="Bernstein et al. (2018), algorithm 2",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
+from optimetry.conformance.naming.families.family import Setting, axis, declare, dialects_of, step_count
 from optimetry.reference.books.papers.novograd import NovoGrad
 from optimetry.reference.books.papers.quotient import quotient
 from optimetry.reference.rule import Array, State
@@ -56,34 +56,32 @@ class NovoGradFamily(NovoGrad):
         return param - lr * m, State(m=m, v=v)
 
 
+dialect = dialects_of(NovoGradFamily)
+
 declare(
-    Dialect(
+    dialect(
         name="epsilon_in_every_step",
-        family=NovoGradFamily,
         point={"epsilon_in": "every_step"},
         origin="pytorch-optimizer",
         reference="pytorch_optimizer/optimizer/novograd.py, NovoGrad.step",
         difference=FIRST_AS_LATER,
     ),
-    Dialect(
+    dialect(
         name="epsilon_in_every_step_begun_while_zero",
-        family=NovoGradFamily,
         point={"epsilon_in": "every_step", "second_moment": "begun_while_zero"},
         origin="the code of NVIDIA, and what is ported from it: MONAI, timm",
         reference="NVIDIA/DeepLearningExamples, novograd.py; monai/optimizers/novograd.py",
         difference=f"{FIRST_AS_LATER}; v = |g|^2 wherever v was 0",
     ),
-    Dialect(
+    dialect(
         name="epsilon_in_every_step_begun_while_zero_averaged",
-        family=NovoGradFamily,
         point={"epsilon_in": "every_step", "second_moment": "begun_while_zero", "momentum": "average"},
         origin="the code of NVIDIA, and what is ported from it, with grad_averaging=True",
         reference="NVIDIA/DeepLearningExamples, novograd.py; monai/optimizers/novograd.py",
         difference=f"{AVERAGED}; v = |g|^2 wherever v was 0",
     ),
-    Dialect(
+    dialect(
         name="epsilon_in_every_step_from_zero",
-        family=NovoGradFamily,
         point={"epsilon_in": "every_step", "second_moment": "from_zero"},
         origin="FusedNovoGrad of apex with init_zero=True, reg_inside_moment=True, and no averaging or correction",
         reference="NVIDIA/apex, apex/optimizers/fused_novograd.py",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
+from optimetry.conformance.naming.families.family import Setting, axis, declare, dialects_of, step_count
 from optimetry.reference.books.papers.quotient import quotient
 from optimetry.reference.books.papers.radam import RAdam
 from optimetry.reference.rule import Array, State
@@ -47,26 +47,25 @@ class RAdamFamily(RAdam):
         return np.sqrt(correction / v) if self.denominator == "unguarded" else 1 / (np.sqrt(v / correction) + 1e-8)
 
 
+dialect = dialects_of(RAdamFamily)
+
 declare(
-    Dialect(
+    dialect(
         name="unguarded",
-        family=RAdamFamily,
         point={"denominator": "unguarded"},
         origin="pytorch-optimizer's RAdam with an epsilon of 0, which the publication does not have",
         reference="pytorch_optimizer/optimizer/radam.py, RAdam.step",
         difference="m/sqrt(v/c2) is carried out where v = 0, which gives 0/0",
     ),
-    Dialect(
+    dialect(
         name="larger_threshold_unguarded",
-        family=RAdamFamily,
         point={"threshold": "5", "denominator": "unguarded"},
         origin="timm's RAdamLegacy with an epsilon of 0",
         reference="timm/optim/radam.py, RAdamLegacy.step",
         difference="rectified where rho > 5; m/sqrt(v/c2) is carried out where v = 0, which gives 0/0",
     ),
-    Dialect(
+    dialect(
         name="epsilon",
-        family=RAdamFamily,
         point={"denominator": "epsilon"},
         origin="optax.radam with the threshold of the publication",
         reference="optax/_src/transform.py, scale_by_radam",

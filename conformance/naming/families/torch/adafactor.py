@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
+from optimetry.conformance.naming.families.family import Setting, axis, declare, dialects_of, step_count
 from optimetry.reference.books.torch.adafactor import Adafactor
 from optimetry.reference.books.torch.gradient import directed
 from optimetry.reference.norms import rms
@@ -89,50 +89,46 @@ class AdafactorFamily(Adafactor):
         return np.maximum(divisor, self.eps1) if self.epsilon == "divisors" else divisor
 
 
+dialect = dialects_of(AdafactorFamily)
+
 declare(
-    Dialect(
+    dialect(
         name="epsilon_on_squares",
-        family=AdafactorFamily,
         point={"epsilon": "squares"},
         origin="Adafactor as published",
         reference="Shazeer & Stern, 2018, algorithm 4",
         difference="R and C are of g^2 + eps1, and nothing is divided by less than it happens to be",
     ),
-    Dialect(
+    dialect(
         name="epsilon_on_squares_scaled_by_decayed",
-        family=AdafactorFamily,
         point={"epsilon": "squares", "scaled_by": "decayed"},
         origin="keras.optimizers.Adafactor",
         reference="keras/src/optimizers/adafactor.py, update_step, which the decay of base_optimizer.py comes before",
         difference="R and C are of g^2 + eps1; RMS(w) is that of the decayed parameter",
     ),
-    Dialect(
+    dialect(
         name="epsilon_on_squares_rate_as_given",
-        family=AdafactorFamily,
         point={"epsilon": "squares", "rate": "given", "factored": "largest"},
         origin="optax.adafactor without a decay",
         reference="optax/_src/factorized.py, _factored_dims, and alias.py, which scales by the learning rate alone",
         difference="R and C are of g^2 + eps1, along the two largest dimensions; the step is lr itself, whatever t is",
     ),
-    Dialect(
+    dialect(
         name="epsilon_on_squares_decay_scaled",
-        family=AdafactorFamily,
         point={"epsilon": "squares", "rate": "given", "decay": "scaled"},
         origin="transformers.optimization.Adafactor(relative_step=False) and galore_torch, of fairseq's",
         reference="transformers/optimization.py, Adafactor.step, _get_lr and _approx_sq_grad",
         difference="R and C are of g^2 + eps1; the step is lr*max(eps2, RMS(w)), whatever t is, and so is the decay",
     ),
-    Dialect(
+    dialect(
         name="epsilon_on_squares_decay_without_lr",
-        family=AdafactorFamily,
         point={"epsilon": "squares", "rate": "given", "factored": "largest", "decay": "without_lr"},
         origin="optax.adafactor with a decay, and Adafactor of flax.optim",
         reference="optax/_src/alias.py, adafactor, where add_decayed_weights comes behind the learning rate",
         difference="R and C are of g^2 + eps1, along the two largest dimensions; the step is lr itself; w loses wd*w",
     ),
-    Dialect(
+    dialect(
         name="epsilon_on_squares_unscaled",
-        family=AdafactorFamily,
         point={"epsilon": "squares", "rate": "given", "scaled_by": "nothing", "factored": "first"},
         origin="timm.optim.Adafactor with a learning rate",
         reference="timm/optim/adafactor.py, Adafactor.step, _get_lr and _get_options",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
+from optimetry.conformance.naming.families.family import Setting, axis, declare, dialects_of, step_count
 from optimetry.reference.books.torch.adam import Adam
 from optimetry.reference.books.torch.gradient import directed, with_decay
 from optimetry.reference.rule import Array, Rule, State
@@ -82,34 +82,32 @@ INSIDE = "w -= lr*(m/c1) / sqrt(v/c2 + eps)"
 UNCORRECTED = "w -= lr*m / (sqrt(v) + eps)"
 AFTER_CORRECTION = "x = max(x, v/c2); w -= lr*(m/c1) / (sqrt(x) + eps)"
 
+dialect = dialects_of(AdamFamily)
+
 declare(
-    Dialect(
+    dialect(
         name="uncorrected_epsilon",
-        family=AdamFamily,
         point={"epsilon_placement": "uncorrected"},
         origin="keras.optimizers.Adam, tf.train.AdamOptimizer; torch.optim.SparseAdam",
         reference="Kingma & Ba (2015), before section 2.1; keras/src/optimizers/adam.py",
         difference=UNCORRECTED_EPSILON,
     ),
-    Dialect(
+    dialect(
         name="epsilon_inside",
-        family=AdamFamily,
         point={"epsilon_placement": "inside"},
         origin="optax.adam with eps_root in place of eps",
         reference="optax/_src/transform.py, scale_by_adam",
         difference=INSIDE,
     ),
-    Dialect(
+    dialect(
         name="uncorrected",
-        family=AdamFamily,
         point={"bias_correction": "none"},
         origin="BertAdam without its decay; apex.optimizers.FusedAdam(bias_correction=False)",
         reference="google-research/bert, optimization.py; apex/optimizers/fused_adam.py",
         difference=UNCORRECTED,
     ),
-    Dialect(
+    dialect(
         name="amsgrad_after_correction",
-        family=AdamFamily,
         point={"amsgrad_order": "after_correction"},
         origin="optax.amsgrad",
         reference="optax/_src/transform.py, scale_by_amsgrad",

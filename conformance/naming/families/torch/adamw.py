@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
+from optimetry.conformance.naming.families.family import Setting, axis, declare, dialects_of
 from optimetry.conformance.naming.families.torch.adam import (
     AFTER_CORRECTION,
     INSIDE,
@@ -55,82 +55,74 @@ class AdamWFamily(AdamChoices, AdamW):
 
 AFTER_STEP = "w -= lr*wd*w, with the w that the step has made"
 
+dialect = dialects_of(AdamWFamily)
+
 declare(
-    Dialect(
+    dialect(
         name="uncorrected_epsilon",
-        family=AdamWFamily,
         point={"epsilon_placement": "uncorrected"},
         origin="keras.optimizers.AdamW",
         reference="keras/src/optimizers/adamw.py and base_optimizer.py",
         difference=UNCORRECTED_EPSILON,
     ),
-    Dialect(
+    dialect(
         name="epsilon_inside",
-        family=AdamWFamily,
         point={"epsilon_placement": "inside"},
         origin="optax.adamw with eps_root in place of eps",
         reference="optax/_src/alias.py, adamw; optax/_src/transform.py, scale_by_adam",
         difference=INSIDE,
     ),
-    Dialect(
+    dialect(
         name="uncorrected",
-        family=AdamWFamily,
         point={"bias_correction": "none"},
         origin="AdamWeightDecayOptimizer of BERT",
         reference="google-research/bert, optimization.py",
         difference=UNCORRECTED,
     ),
-    Dialect(
+    dialect(
         name="amsgrad_after_correction",
-        family=AdamWFamily,
         point={"amsgrad_order": "after_correction"},
         origin="optax.amsgrad with decoupled decay",
         reference="optax/_src/transform.py, scale_by_amsgrad and add_decayed_weights",
         difference=AFTER_CORRECTION,
     ),
-    Dialect(
+    dialect(
         name="decay_without_lr",
-        family=AdamWFamily,
         point={"decay": "without_lr"},
         origin="AdamW as published, with a constant schedule",
         reference="Loshchilov & Hutter (2019), algorithm 2",
         difference="w -= wd*w",
     ),
-    Dialect(
+    dialect(
         name="decay_after_step",
-        family=AdamWFamily,
         point={"decay": "after_step"},
         origin="an order of two lines; no release known that keeps the documented epsilon",
         reference="Loshchilov & Hutter (2019), algorithm 2, where both take the old parameter",
         difference=AFTER_STEP,
     ),
-    Dialect(
+    dialect(
         name="uncorrected_epsilon_decay_after_step",
-        family=AdamWFamily,
         point={"epsilon_placement": "uncorrected", "decay": "after_step"},
         origin="transformers.AdamW, of Hugging Face up to 4.4x",
         reference="transformers/optimization.py, AdamW",
         difference=f"{UNCORRECTED_EPSILON}; {AFTER_STEP}",
     ),
-    Dialect(
+    dialect(
         name="uncorrected_decay_after_step",
-        family=AdamWFamily,
         point={"bias_correction": "none", "decay": "after_step"},
         origin="transformers.AdamW(correct_bias=False), of Hugging Face up to 4.4x",
         reference="transformers/optimization.py, AdamW",
         difference=f"{UNCORRECTED}; {AFTER_STEP}",
     ),
-    Dialect(
+    dialect(
         name="uncorrected_epsilon_decay_by_step_size",
-        family=AdamWFamily,
         point={"epsilon_placement": "uncorrected", "decay": "by_step_size"},
         origin="AdamW-pytorch, from before torch had an AdamW, and the many copies of it",
         reference="pytorch/pytorch#3740, and egg-west/AdamW-pytorch, adamW.py",
         difference=f"{UNCORRECTED_EPSILON}; w -= lr*sqrt(c2)/c1*wd*w",
     ),
-    Dialect(
+    dialect(
         name="coupled_decay",
-        family=AdamWFamily,
         point={"decay": "coupled"},
         origin="torch.optim.Adam(weight_decay=0.01), in the place of AdamW",
         reference="torch/optim/adam.py; Loshchilov & Hutter (2019), algorithm 2, with L2 regularization",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
+from optimetry.conformance.naming.families.family import Setting, axis, declare, dialects_of
 from optimetry.reference.books.torch.muon import Muon
 from optimetry.reference.norms import norm
 from optimetry.reference.precision import in_bfloat16
@@ -63,42 +63,39 @@ class MuonFamily(Muon):
         return math.sqrt(max(1, ratios[self.scale]))
 
 
+dialect = dialects_of(MuonFamily)
+
 declare(
-    Dialect(
+    dialect(
         name="averaged_buffer",
-        family=MuonFamily,
         point={"buffer": "average"},
         origin="muon-optimizer, of the author of the iteration",
         reference="muon.py of muon-optimizer 0.1.0, muon_update: momentum.lerp_(grad, 1 - beta)",
         difference="B = mu*B + (1-mu)*g",
     ),
-    Dialect(
+    dialect(
         name="averaged_buffer_larger_divisor",
-        family=MuonFamily,
         point={"buffer": "average", "divisor": "larger"},
         origin="torch.optim.Muon",
         reference="torch/optim/_muon.py: buf.lerp_(grad, 1 - momentum), and norm().clamp(min=eps)",
         difference="B = mu*B + (1-mu)*g; X = B / max(|B|, eps)",
     ),
-    Dialect(
+    dialect(
         name="averaged_buffer_normalised",
-        family=MuonFamily,
         point={"buffer": "average", "divisor": "larger", "keeps": "normalised"},
         origin="torch.optim.Muon, bfloat16",
         reference="torch/optim/_muon.py: div_ of grad.bfloat16(), which is no copy of a bfloat16 buffer",
         difference="without nesterov B = X, before it is iterated: the buffer is normalised in place",
     ),
-    Dialect(
+    dialect(
         name="unscaled",
-        family=MuonFamily,
         point={"scale": "none"},
         origin="tinygrad.nn.optim.Muon",
         reference="tinygrad/nn/optim.py, LARS._step",
         difference="w -= lr*X, whatever the shape",
     ),
-    Dialect(
+    dialect(
         name="scaled_if_wider",
-        family=MuonFamily,
         point={"scale": "wider"},
         origin="matrices that are stored transposed, as Flax keeps kernels; no release known that differs in it alone",
         reference="optax/contrib/_muon.py, which scales so, and corrects the bias of an averaged buffer",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
+from optimetry.conformance.naming.families.family import Setting, axis, declare, dialects_of, step_count
 from optimetry.conformance.naming.families.torch.adam import decayed
 from optimetry.reference.books.torch.radam import RAdam
 from optimetry.reference.rule import Array, State
@@ -43,26 +43,25 @@ class RAdamFamily(RAdam):
         return param - lr * exp_avg / (1 - self.beta1**t) * factor, State(exp_avg=exp_avg, exp_avg_sq=exp_avg_sq)
 
 
+dialect = dialects_of(RAdamFamily)
+
 declare(
-    Dialect(
+    dialect(
         name="threshold_of_the_paper",
-        family=RAdamFamily,
         point={"threshold": "4"},
         origin="RAdam as published",
         reference="Liu et al. (2020), algorithm 2",
         difference="rectified where rho > 4",
     ),
-    Dialect(
+    dialect(
         name="no_step_without_rectification",
-        family=RAdamFamily,
         point={"below": "nothing"},
         origin="the authors' RAdam(degenerated_to_sgd=False)",
         reference="LiyuanLucasLiu/RAdam, radam/radam.py",
         difference="w stays where rho <= 5",
     ),
-    Dialect(
+    dialect(
         name="corrected_epsilon",
-        family=RAdamFamily,
         point={"epsilon_placement": "corrected"},
         origin="optax.radam",
         reference="optax/_src/transform.py, scale_by_radam",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
+from optimetry.conformance.naming.families.family import Setting, axis, declare, dialects_of
 from optimetry.reference.books.torch.gradient import directed, with_decay
 from optimetry.reference.books.torch.rmsprop import RMSprop
 from optimetry.reference.rule import Array, State
@@ -40,34 +40,32 @@ class RMSpropFamily(RMSprop):
         return param - step, State(square_avg=square_avg, grad_avg=grad_avg, momentum_buffer=buffer)
 
 
+dialect = dialects_of(RMSpropFamily)
+
 declare(
-    Dialect(
+    dialect(
         name="epsilon_inside",
-        family=RMSpropFamily,
         point={"epsilon_placement": "inside"},
         origin="TensorFlow's epsilon without its learning rate in the buffer; no release known",
         reference="tensorflow/python/training/rmsprop.py, for the epsilon",
         difference="b = mu*b + g / sqrt(x + eps)",
     ),
-    Dialect(
+    dialect(
         name="epsilon_and_learning_rate_inside",
-        family=RMSpropFamily,
         point={"epsilon_placement": "inside", "learning_rate_placement": "inside"},
         origin="fluid.optimizer.RMSPropOptimizer, keras.optimizers.RMSprop, optax.rmsprop",
         reference="keras/src/optimizers/rmsprop.py; optax/_src/alias.py, rmsprop",
         difference="b = mu*b + lr*g / sqrt(x + eps); w -= b",
     ),
-    Dialect(
+    dialect(
         name="initial_value",
-        family=RMSpropFamily,
         point={"initial_value": "1"},
         origin="a state of ones, as TensorFlow 1 has it; no release known that keeps the documented epsilon",
         reference="tensorflow/python/training/rmsprop.py, init_rms",
         difference="v_0 = 1",
     ),
-    Dialect(
+    dialect(
         name="epsilon_and_learning_rate_inside_initial_value",
-        family=RMSpropFamily,
         point={"epsilon_placement": "inside", "learning_rate_placement": "inside", "initial_value": "1"},
         origin="tf.compat.v1.train.RMSPropOptimizer, timm's RMSpropTF",
         reference="tensorflow/python/training/rmsprop.py, init_rms; timm/optim/rmsprop_tf.py",

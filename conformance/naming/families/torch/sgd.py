@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
+from optimetry.conformance.naming.families.family import Setting, axis, declare, dialects_of, step_count
 from optimetry.reference.books.torch.gradient import directed, with_decay
 from optimetry.reference.books.torch.sgd import SGD
 from optimetry.reference.rule import Array, State
@@ -44,34 +44,32 @@ class SGDFamily(SGD):
         return np.where(self.momentum != 0, moved, plain), State(momentum_buffer=buffer)
 
 
+dialect = dialects_of(SGDFamily)
+
 declare(
-    Dialect(
+    dialect(
         name="first_step_dampened",
-        family=SGDFamily,
         point={"first_step": "dampened"},
         origin="a buffer that begins at zeros; no release known",
         reference="torch.optim.SGD (docstring), where the first step sets it",
         difference="b = (1-tau)*g in the first step",
     ),
-    Dialect(
+    dialect(
         name="learning_rate_inside",
-        family=SGDFamily,
         point={"learning_rate_placement": "inside"},
         origin="keras.optimizers.SGD, Caffe",
         reference="keras/src/optimizers/sgd.py; torch.optim.SGD (docstring), the note on other frameworks",
         difference="b = mu*b + lr*g; w -= b",
     ),
-    Dialect(
+    dialect(
         name="decoupled_decay",
-        family=SGDFamily,
         point={"decay": "decoupled"},
         origin="timm's SGDW; keras.optimizers.SGD(weight_decay=...) without momentum",
         reference="Loshchilov & Hutter (2019), algorithm 1; timm/optim/sgdw.py",
         difference="w -= lr*wd*w, and the gradient stays",
     ),
-    Dialect(
+    dialect(
         name="learning_rate_inside_decoupled_decay",
-        family=SGDFamily,
         point={"learning_rate_placement": "inside", "decay": "decoupled"},
         origin="keras.optimizers.SGD(weight_decay=...) with momentum",
         reference="keras/src/optimizers/sgd.py and base_optimizer.py",

@@ -2,32 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.selftest.faults.fault import Start
-from optimetry.conformance.selftest.faults.hooks import dialect_of
-from optimetry.conformance.selftest.faults.wrappers import declared
+from optimetry.conformance.selftest.faults.hooks import of_dialect
 from optimetry.conformance.selftest.museum.exhibit import bug, edited, enter
 from optimetry.conformance.subjects.wrappers.clips import ClipByGlobalNorm
-from optimetry.conformance.targets.numpy.target import run_of
-from optimetry.reference.clips import clip_by_global_norm
 
 CONFORMS = "conforms"
-
-
-class _NormOfEach(ClipByGlobalNorm):
-    """Clips each gradient by its own norm."""
-
-    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
-        """As ``clipnorm`` of Keras."""
-        return [clipped for grad in fed for clipped in clip_by_global_norm([grad], self.clip_norm)], None
-
-
-def of_dialect(name: str) -> Start:
-    """Begin runs of a dialect."""
-    return lambda documented, parameters, memory: run_of(dialect_of(documented, name), parameters)
 
 
 enter(
@@ -99,7 +78,7 @@ enter(
             "keras-13575",
             ClipByGlobalNorm.name,
             "the norm is of each tensor",
-            declared(_NormOfEach),
+            of_dialect("norm_of_each"),
             "dialect: norm_of_each",
         ),
     ),

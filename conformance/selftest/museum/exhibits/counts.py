@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from optimetry.conformance.naming.alterations import with_gradients
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import FOUND
 from optimetry.conformance.selftest.faults.hooks import Grads, hooked
@@ -17,7 +18,7 @@ class _CountOfTheLast(RunWithMemory):
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
         """Count for all what the last one has counted."""
         own = list(self.training.updates)
-        moved = [i for i, grad in enumerate(grads) if grad is not None]
+        moved = with_gradients(grads)
         if moved:
             self.training.updates = [own[moved[-1]]] * len(grads)
         after = super().step(grads, learning_rate)

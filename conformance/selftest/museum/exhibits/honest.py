@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.selftest.faults.wrappers import declared
+from optimetry.conformance.selftest.faults.hooks import computing_as, of_dialect
 from optimetry.conformance.selftest.museum.exhibit import bug, edited, enter
-from optimetry.conformance.selftest.museum.exhibits.conventions import of_dialect
+from optimetry.conformance.selftest.museum.exhibits.conventions import CONFORMS
 from optimetry.conformance.subjects.wrappers.clips import ClipByGlobalNorm
-
-CONFORMS = "conforms"
 
 
 class _ByARatio(ClipByGlobalNorm):
@@ -95,7 +93,7 @@ enter(
             "mxnet-9291",
             ClipByGlobalNorm.name,
             "the norm is returned, and the clip is in place",
-            declared(_ByARatio),
+            computing_as(_ByARatio),
             CONFORMS,
         ),
         edited(

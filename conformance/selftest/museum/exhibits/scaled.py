@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -58,8 +57,6 @@ class _DecaysEachPart(ScalingRun):
         return super().step_accumulated(parts, learning_rate)
 
 
-BY_THE_LAW: dict[str, Any] = {"rejected_by": SCALED}
-
 enter(
     "loss scale",
     (
@@ -68,28 +65,28 @@ enter(
             "torch.adamw",
             "the fused step is taken although a gradient has overflowed, once gradients were scaled back",
             run_as(_OverflowIgnored),
-            **BY_THE_LAW,
+            rejected_by=SCALED,
         ),
         bug(
             "torch-186360",
             "torch.adam",
             "the fused step on MPS ignores the scale of its gradients and their overflow",
             run_as(_ScaleIgnored),
-            **BY_THE_LAW,
+            rejected_by=SCALED,
         ),
         bug(
             "deepspeed-8432",
             "torch.muon",
             "an overflowed gradient enters the momentum before its step is thrown away: NaN for ever",
             run_as(_OverflowEntersTheState),
-            **BY_THE_LAW,
+            rejected_by=SCALED,
         ),
         bug(
             "apex-1512",
             "clip_by_global_norm",
             "the clip takes gradients as unscaled while they are still scaled",
             wrapper_as(ClipsScaled),
-            **BY_THE_LAW,
+            rejected_by=SCALED,
         ),
     ),
 )

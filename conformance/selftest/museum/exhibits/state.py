@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from optimetry.conformance.selftest.faults.fault import FOUND
+from optimetry.conformance.selftest.faults.mutations import ANEW
 from optimetry.conformance.selftest.faults.state import FirstStateForAll, Forgetful, LoadsNothing, LosesSlot
 from optimetry.conformance.selftest.museum.exhibit import bug, edited, enter
-
-ANEW = "diverges: documented, but starts {} anew in every step"
 
 enter(
     "state",

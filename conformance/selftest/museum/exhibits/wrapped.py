@@ -11,7 +11,7 @@ import numpy as np
 from optimetry.conformance.naming.families.averages import StartsAtInitial
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import FOUND, Memory
-from optimetry.conformance.selftest.faults.wrappers import declared
+from optimetry.conformance.selftest.faults.hooks import computing_as
 from optimetry.conformance.selftest.museum.exhibit import bug, enter
 from optimetry.conformance.subjects.wrappers.averages import ExponentialMovingAverage
 from optimetry.conformance.subjects.wrappers.clips import ClipByGlobalNorm
@@ -78,14 +78,14 @@ enter(
             "entrenar-311",
             CLIP,
             "the norm's root is missing: the limit is compared with |g|**2",
-            declared(_SquareOfTheNorm),
+            computing_as(_SquareOfTheNorm),
             FOUND,
         ),
         bug(
             "paddle-35893",
             CLIP,
             "each of two ranks takes the norm of its own shard",
-            declared(_NormOfTheShard),
+            computing_as(_NormOfTheShard),
             "diverges: documented, but has one norm for each half of the list of gradients",
         ),
     ),
@@ -98,13 +98,13 @@ enter(
             "diffusers-1864",
             EMA,
             "each update stores one minus its decay as the largest decay",
-            declared(_DecayOverwritten),
+            computing_as(_DecayOverwritten),
         ),
         bug(
             "levanter-883",
             EMA,
             "the new value has the weight of the old",
-            declared(_DecaySwapped),
+            computing_as(_DecaySwapped),
             "diverges: documented with 1 - decay in place of decay",
         ),
         bug(
@@ -118,7 +118,7 @@ enter(
             "keras-18972",
             EMA,
             "in a compiled step the average starts from the values at build time",
-            declared(StartsAtInitial),
+            computing_as(StartsAtInitial),
             "dialect: starts_at_initial",
         ),
     ),
