@@ -1,13 +1,15 @@
 """The mutants that once survived, and those that change nothing: each can still be made."""
 
+import json
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from tests.mutation.named import mutants, table
 from tests.mutation.run import Change, Mutant, Score, at_least, equivalents, finish
-from tests.mutation.workspace import ROOT
+from tests.mutation.workspace import ROOT, forget_calls
 
 NAMED = mutants()
 
@@ -68,3 +70,14 @@ def test_the_chance_of_a_sample_is_that_of_draws() -> None:
     assert at_least(0, 12, 0.05) == pytest.approx(1)
     assert at_least(1, 12, 0.05) == pytest.approx(1 - 0.95**12)
     assert at_least(12, 12, 0.5) == 0.5**12
+
+
+def test_which_tests_call_a_function_is_recorded_in_every_run(tmp_path: Path) -> None:
+    stats = tmp_path / "mutmut-stats.json"
+    forget_calls(stats)
+    assert not stats.exists()
+    kept = {"function_hashes": {"x_new": "1"}, "stats_time": 2.0}
+    calls = {"tests_by_mangled_function_name": {"x_old": ["test_a"]}, "duration_by_test": {"test_a": 0.1}}
+    stats.write_text(json.dumps(kept | calls), encoding="utf-8")
+    forget_calls(stats)
+    assert json.loads(stats.read_text()) == kept | {"tests_by_mangled_function_name": {}, "duration_by_test": {}}

@@ -81,10 +81,19 @@ def prepare(workspace: Path, folder: Folder) -> None:
             _mirror(source, copy, None)
         elif source.is_file():
             shutil.copy2(source, copy)
+    forget_calls(mutants / "mutmut-stats.json")
     preloaded = workspace / "preloaded.txt"
     preloaded.write_text("\n".join(PRELOADED), encoding="utf-8")
     settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8") + _settings(folder, preloaded)
     (workspace / "pyproject.toml").write_text(settings, encoding="utf-8")
+
+
+def forget_calls(stats: Path) -> None:
+    """Forget which tests call which function: mutmut records new tests alone, so a renamed function would have none."""
+    if stats.is_file():
+        known = json.loads(stats.read_text(encoding="utf-8"))
+        known |= {"tests_by_mangled_function_name": {}, "duration_by_test": {}}
+        stats.write_text(json.dumps(known), encoding="utf-8")
 
 
 def _mirror(source: Path, copy: Path, mutated: Path | None) -> None:

@@ -38,6 +38,9 @@ PARTS = {
     "documented with momentum = 0.9, use_nesterov = false whatever is given": Part(
         "documented", given={"held": {"momentum": 0.9, "use_nesterov": False}}
     ),
+    "documented with momentum = 1, rho = 1e-08 whatever is given": Part(
+        "documented", given={"held": {"momentum": 1.0, "rho": 1e-8}}
+    ),
     "documented with beta1 and beta2 swapped": Part("documented", given={"swapped": ["beta1", "beta2"]}),
     "documented with 1 - rho in place of rho": Part("documented", given={"complement": "rho"}),
     "ascent with the learning rate of the first step in every step": Part(
@@ -108,3 +111,8 @@ def test_every_kind_of_arithmetic_has_words(words, way):
     (entry,) = way.record()
     assert described(entry) == words
     assert str(Computes("documented", None, False, way.record())) == f"documented; {words}"
+
+
+def test_a_way_of_a_later_version_is_shown_as_it_is_called():
+    assert described("fused") == "fused"
+    assert described({"float8": ["beta1", "beta2"]}) == "float8: beta1, beta2"

@@ -1,10 +1,12 @@
 """An unfinished results file is read, cut where it is whole, and written on: the end is the file of one run."""
 
+import dataclasses
+
 import pytest
 
-from optimetry.reports.keeping import CHANGED, cut, write
+from optimetry.reports.keeping import CHANGED, add, check_fits, cut, write
 from optimetry.reports.results import Results, ResultsError, Writer, read
-from tests.reports.written import ABSENT, BAD, GOOD, HEADER, refusal
+from tests.reports.written import ABSENT, BAD, GOOD, HEADER, accuracy, refusal
 
 
 @pytest.fixture
@@ -75,3 +77,21 @@ def test_a_file_is_written_at_once_into_folders_that_are_not_there_yet(tmp_path)
     write(file, Results(HEADER, [GOOD, BAD]))
     assert read(file) == Results(HEADER, [GOOD, BAD])
     assert [each.name for each in file.parent.iterdir()] == [file.name]
+
+
+def test_measurements_of_other_rules_and_dtypes_are_added_to_the_header(tmp_path):
+    path, first = tmp_path / "results.jsonl", dataclasses.replace(HEADER, effort="none")
+    second = dataclasses.replace(first, dtypes=["float64", "float32"], optimizers=["lion", "sgd"])
+    add(path, Results(first, accuracy=[accuracy()]))
+    add(path, Results(second, accuracy=[accuracy("lion", dtype="float64")]))
+    kept = read(path)
+    assert (kept.header.dtypes, kept.header.optimizers) == (["float32", "float64"], ["adam", "sgd", "lion"])
+    assert [each.optimizer for each in kept.accuracy] == ["adam", "lion"]
+
+
+def test_a_file_about_another_target_is_refused_before_anything_is_measured(path, tmp_path):
+    check_fits(tmp_path / "none.jsonl", HEADER)
+    check_fits(path, HEADER)
+    with pytest.raises(ResultsError) as refused:
+        check_fits(path, dataclasses.replace(HEADER, target="keras"))
+    assert str(refused.value).startswith(f"{path}")

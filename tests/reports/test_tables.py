@@ -171,6 +171,8 @@ def test_markdown_takes_no_product_for_emphasis_and_no_type_for_a_tag():
     assert r"| a\*b\*c of \<class 'float'> in \_\_init\_\_() if a < b \| c |" in text
     single = tables.markdown([Results(HEADER, [dataclasses.replace(GOOD, reason="w -= 2*g")])])
     assert "| w -= 2*g |" in single  # one alone is none
+    shouted = tables.markdown([Results(HEADER, [dataclasses.replace(GOOD, reason="<B> and < 2")])])
+    assert r"| \<B> and < 2 |" in shouted
 
 
 def test_markdown_keeps_every_digit_of_a_number():
@@ -235,3 +237,26 @@ def test_a_narrow_terminal_goes_without_what_tells_least():
     assert max(map(len, narrowest)) <= 80
     assert "single," in narrowest[2]
     assert "foreach" in narrowest[3]
+
+
+def test_engines_that_differ_in_their_counterexample_alone_share_a_row():
+    first, second = engines(WORST, "single", "fused")
+    both = [dataclasses.replace(first, counterexample={"step": 1}), dataclasses.replace(second, counterexample=None)]
+    (row,) = (line for line in tables.terminal(both, 300).splitlines() if line.startswith("decayed_adagrad"))
+    assert " all " in row
+
+
+def test_what_is_not_offered_is_said_of_the_most_dtypes():
+    absent = [
+        dataclasses.replace(ABSENT, optimizer=name, dtype=dtype)
+        for name, dtypes in {"adam": ("float16", "bfloat16", "float32"), "ftrl": ("float64",)}.items()
+        for dtype in dtypes
+    ]
+    last = tables.terminal(absent, 200).splitlines()[0]
+    assert last == "unsupported in float16, bfloat16, float32: adam, ftrl (float64): no class"
+
+
+def test_what_was_measured_is_not_said_to_be_judged():
+    measured = dataclasses.replace(HEADER, effort="none")
+    assert tables.about(measured) == "Measured by optimetry 0.1.0, on Linux x86_64."
+    assert tables.about(HEADER) == "Judged by optimetry 0.1.0, effort quick, seed 7, on Linux x86_64."
