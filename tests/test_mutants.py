@@ -39,10 +39,16 @@ def test_mutants_that_an_interrupted_run_leaves_are_run_again() -> None:
         tried.extend(names[:2])
         return "interrupted" if len(names) > 2 else None
 
-    finish("abcde", two_at_a_time, lambda names: [name for name in names if name not in tried])
+    finish("abcde", two_at_a_time, lambda: [name for name in "abcde" if name not in tried])
     assert tried == [*"abcde"]
     with pytest.raises(SystemExit, match="why"):
-        finish("ab", lambda names: "why", lambda names: names)
+        finish("ab", lambda names: "why", lambda: ["a", "b"])
+
+
+def test_mutants_of_which_results_are_dropped_are_run_too() -> None:
+    tried: list[str] = []
+    finish("a", tried.extend, lambda: [name for name in "abc" if name not in tried])
+    assert tried == [*"abc"]
 
 
 @pytest.mark.parametrize(

@@ -61,3 +61,9 @@ def test_narrower_formats_are_converted_as_numpy_does(dtype: Any) -> None:
     assert wide.tobytes() == array.astype(BOUND).tobytes()
     assert not np.shares_memory(wide, array)
     assert widened(2.0, QUAD).dtype == QUAD
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_many_numbers_of_a_narrower_format_become_quad_numbers_as_numpy_converts_them(dtype: Any) -> None:
+    array = many([1.5, -0.0, 2.0**-14, np.inf]).astype(dtype)
+    assert widened(array, QUAD).tobytes() == array.astype(QUAD).tobytes()

@@ -149,7 +149,7 @@ def tested(folder: Folder, workspace: Path, sample: int | None, seed: int, fresh
         finish(
             pending,
             lambda names: run(names, workspace, workers),
-            lambda names: [name for name in names if kept.statuses()[name][1] in UNFINISHED],
+            lambda: [name for name in wanted if kept.statuses()[name][1] in UNFINISHED],
         )
         after = kept.statuses()
         outdated = tuple(stale(known, Path("mutants"), folder))
@@ -159,20 +159,20 @@ def tested(folder: Folder, workspace: Path, sample: int | None, seed: int, fresh
     return Score(folder.name, mutants, len(names) - len(wanted), outdated, sampled=len(names) < len(before))
 
 
-def finish(
-    names: Sequence[str], run: Callable[[Sequence[str]], str | None], left: Callable[[Sequence[str]], Sequence[str]]
-) -> None:
+def finish(names: Sequence[str], run: Callable[[Sequence[str]], str | None], left: Callable[[], Sequence[str]]) -> None:
     """Run mutants; what a run leaves that ends early is run again, as long as each run tries some.
+
+    So is what mutmut had results of and drops, since its settings have changed.
 
     Args:
         names: of the mutants.
         run: runs mutants, and returns why it ended early if it did.
-        left: those of them that have not been tried.
+        left: returns the names of all that have no result.
     """
     while names:
-        failure, before = run(names), len(names)
-        names = left(names)
-        if len(names) == before:
+        failure, before = run(names), names
+        names = left()
+        if list(names) == list(before):
             sys.exit(failure or f"mutmut tries none of {len(names)} mutants")
 
 
