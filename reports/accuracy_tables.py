@@ -76,13 +76,10 @@ def rows(measured: Sequence[Accuracy], shown: Sequence[int]) -> list[list[str]]:
     return [[*key[:2], ", ".join(engines), *key[2:]] for key, engines in engines_of.items()]
 
 
-def steps(measured: Iterable[Accuracy]) -> list[int]:
+def steps(measured: Sequence[Accuracy]) -> list[int]:
     """Return the steps that a table shows: those of `SHOWN` that were reached, and the last of each run."""
-    reached, last = set[int](), set[int]()
-    for each in measured:
-        reached |= {point.step for point in each.points}
-        last.add(each.points[-1].step)
-    return sorted(reached & {*SHOWN} | last)
+    reached = {point.step for each in measured for point in each.points}
+    return sorted(reached & {*SHOWN, *(each.points[-1].step for each in measured)})
 
 
 def markdown(results: Iterable[Results]) -> str:

@@ -35,11 +35,6 @@ def contradiction(law: str, target: Target, cases: Iterable[Case]) -> str | None
     return next((text for text in found if text is not None), None)
 
 
-def in_place_of(optimizer: str, run: Callable[[Any, Any], Any]) -> Instead:
-    """The reference, but for the runs of one subject."""
-    return Instead(run, optimizer)
-
-
 Window = Callable[[Any, Any, Any], Any]
 
 
@@ -81,7 +76,7 @@ def broken_fold(kind: type[WindowAverage]) -> str | None:
 
     cases = cases_of("model_average")[:1]
     assert contradiction("fold", NumpyTarget(), cases) is None
-    return contradiction("fold", in_place_of("model_average", begin), cases)
+    return contradiction("fold", Instead(begin, "model_average"), cases)
 
 
 def finite(grad: Any) -> Any:
@@ -110,9 +105,7 @@ def test_an_average_does_not_either() -> None:
         def feed(self, fed: Any, parameters: Any, state: Any) -> Any:
             return super().feed([finite(x) if x.size > 1000 else x for x in fed], parameters, state)
 
-    target = in_place_of(
-        "exponential_moving_average", lambda rule, parameters: run_of(Hiding(**rule.hyper()), parameters)
-    )
+    target = Instead(lambda rule, parameters: run_of(Hiding(**rule.hyper()), parameters), "exponential_moving_average")
     assert contradiction("nonfinite_gradients_act", target, cases_of("exponential_moving_average"))
 
 
@@ -176,7 +169,7 @@ class ScalesByOne(Holds):
 @pytest.mark.parametrize("optimizer", ["adam", "torch.adamw"])
 def test_runs_that_are_saved_or_scaled(law: str, run: Any, text: str, optimizer: str) -> None:
     assert contradiction(law, NumpyTarget(), cases_of(optimizer)) is None
-    assert text in str(contradiction(law, in_place_of(optimizer, run), cases_of(optimizer)))
+    assert text in str(contradiction(law, Instead(run, optimizer), cases_of(optimizer)))
 
 
 def test_a_tenth_of_thirty_entries_is_three() -> None:
@@ -188,6 +181,6 @@ def test_a_tenth_of_thirty_entries_is_three() -> None:
                 x.flat[np.argsort(-np.abs(x.reshape(-1)), kind="stable")[number:]] = 0
             return results, after
 
-    target = in_place_of("dgc_compress", lambda rule, parameters: run_of(Short(**rule.hyper()), parameters))
+    target = Instead(lambda rule, parameters: run_of(Short(**rule.hyper()), parameters), "dgc_compress")
     assert contradiction("largest_are_sent", NumpyTarget(), cases_of("dgc_compress")) is None
     assert contradiction("largest_are_sent", target, cases_of("dgc_compress"))
