@@ -12,6 +12,8 @@ WAYS = {
     "computed_in_bfloat16": "computed in bfloat16",
     "computed_in_float16": "computed in float16",
     "steps_in_float32": "steps computed in float32",
+    "steps_in_bfloat16": "steps computed in bfloat16",
+    "steps_in_float16": "steps computed in float16",
     "float32": "{} in float32",
     "float32_in_some_uses": "{} in float32 in some uses",
     "combined_in_float32": "{} combined in float32",

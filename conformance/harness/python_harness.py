@@ -15,11 +15,14 @@ import json
 import math
 import os
 import sys
+import sysconfig
+import traceback
 import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -49,6 +52,9 @@ GROUPS, MIXED, BESIDE = "groups", "mixed dtypes", "runs side by side"
 
 SCALED, ACCUMULATED = "step_scaled", "step_accumulated"
 """Steps that a run may take beside plain ones; a wrapper of gradients has them under the names of `TRANSFORMS`."""
+
+INSTALLED = tuple({sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")})
+"""The folders of what is installed, Python's own library among it."""
 
 BYTES = "bytes"
 """The member that says how many bytes follow a line."""
@@ -141,9 +147,27 @@ def what_is_no_reason(reason: Any) -> str:
     return f"returned {reason!r}, must be a reason, or None where this is offered"
 
 
-def raised(error: BaseException) -> str:
-    """Say in one line that an exception was raised."""
-    return f"raised {type(error).__name__}: {' '.join(str(error).split())[:300]}"
+def in_a_line(error: BaseException, most: int | None = 300) -> str:
+    """Return an exception in one line, with at most so many characters of its text; None for all."""
+    text = " ".join(str(error).split())[:most]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def raised(error: BaseException, most: int | None = 300) -> str:
+    """Say in one line that an exception was raised, and by which line of the target."""
+    where = own_line(error)
+    return f"raised {in_a_line(error, most)}" + (f" ({where})" if where else "")
+
+
+def own_line(error: BaseException) -> str:
+    """Return file and line of the innermost call in code that is neither installed nor optimetry's; "" if none is."""
+    found = ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        file = frame.f_code.co_filename
+        ours = file == __file__ or str(frame.f_globals.get("__name__")).startswith("optimetry.")
+        if not ours and Path(file).is_file() and not file.startswith(INSTALLED):
+            found = f"{Path(file).name}:{line}"
+    return found
 
 
 # What a run is fed, and how it is checked.

@@ -244,7 +244,7 @@ def _identified(
     finding = Finding(observed, identity.from_document, identity.tried, computes=computes, explanation=explanation)
     if rule.documented and not ways.imprecise:  # subnormals are flushed, and that is all
         return replace(finding, verdict="conforms", agreement=identity.from_explanation)
-    alike = f"; as far as it is offered, the same as {', '.join(identity.alike)}" if identity.alike else ""
+    alike = f"; as far as it is offered, the same as {' and as '.join(identity.alike)}" if identity.alike else ""
     return replace(
         finding,
         verdict="imprecise" if rule.documented else "dialect",

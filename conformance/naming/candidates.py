@@ -115,13 +115,15 @@ def tiers_combined(optimizer: str, dtype: str) -> Iterator[list[Explanation]]:
     after these.
     """
     numbers = subject_named(optimizer).numbers if dtype == "float64" else ()
-    combined, documented = Arithmetic(float32_in_some_uses=numbers, combined=True), documented_class(optimizer)
-    if numbers:
+    documented = documented_class(optimizer)
+    for flushes in (False, True) if numbers else ():
+        partly = Arithmetic(flushes_subnormals=flushes, float32_in_some_uses=numbers)
+        combined = replace(partly, combined=True)
         yield [Explanation(documented, combined)]
         if hasattr(formula_of(optimizer), FLOAT32_NORM):
             yield [Explanation(documented, replace(combined, float32_norm=True))]
         if strengths(subject_named(optimizer)):
-            yield [Explanation(documented, Arithmetic(float32_in_some_uses=numbers, float32_decay=True))]
+            yield [Explanation(documented, replace(partly, float32_decay=True))]
         yield _each(named_classes(optimizer), combined)
 
 
@@ -130,9 +132,9 @@ def tiers_computed_in(optimizer: str, narrower: str) -> Iterator[list[Explanatio
     return _in_every_way(optimizer, computed_in=narrower)
 
 
-def tiers_of_steps(optimizer: str) -> Iterator[list[Explanation]]:
-    """Yield the candidates that compute all but float64 parameters in float32."""
-    return _in_every_way(optimizer, computed_in="float32", parameters_apart=True)
+def tiers_of_steps(optimizer: str, narrower: str) -> Iterator[list[Explanation]]:
+    """Yield the candidates that compute all but the parameters in a format narrower than theirs, named by its dtype."""
+    return _in_every_way(optimizer, computed_in=narrower, parameters_apart=True)
 
 
 def _in_every_way(optimizer: str, **changes: Any) -> Iterator[list[Explanation]]:

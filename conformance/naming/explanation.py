@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -55,15 +56,17 @@ DECAYED = _rounded_more(decayed_in_float32)
 """A decay whose factor is rounded to float32, which is recorded as arithmetic, too."""
 
 
-def _apart(training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:
-    if "apart" not in training.memory:
-        training.memory["apart"] = True
-        training.parameters = [Moved.begun(x) if isinstance(x, Bounded) else x for x in training.parameters]
-    return plain(grads, lr)
+@cache
+def _apart(own: Format) -> Alteration:
+    """Return the alteration by which parameters stay in their own format, where all else is computed in a narrower."""
 
+    def step(training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:
+        if "apart" not in training.memory:
+            training.memory["apart"] = True
+            training.parameters = [Moved.begun(x, own) if isinstance(x, Bounded) else x for x in training.parameters]
+        return plain(grads, lr)
 
-APART = Alteration(step=_apart)
-"""Parameters that keep the precision of their dtype, where all else is computed in a narrower format."""
+    return Alteration(step=step)
 
 
 class Candidate(Protocol):
@@ -130,8 +133,8 @@ class Explanation:
             return Asked(case)
         computed = self.computed(case.hyper, instead)
         decays = arithmetic.float32_decay and any(case.hyper.get(name) for name in DECAY_STRENGTHS)
-        in_parts, apart = arithmetic.step_in_parts, arithmetic.parameters_apart
-        for change in (*[IN_PARTS] * in_parts, *[DECAYED] * decays, *[APART] * apart, alteration):
+        in_parts, apart = arithmetic.step_in_parts, [_apart(case.form)] if arithmetic.parameters_apart else []
+        for change in (*[IN_PARTS] * in_parts, *[DECAYED] * decays, *apart, alteration):
             computed = altered(computed, change)
         if LEARNING_RATE in arithmetic.float32:
             case = met_before(case.replace(learning_rates=tuple(map(to_float32, case.learning_rates))))

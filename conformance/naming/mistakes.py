@@ -24,7 +24,7 @@ from optimetry.reports.parts import Part
 
 Hyper = Mapping[str, Any]
 
-ADVICE = "check your adapter"
+ADVICE = "check how arguments are passed on"
 
 
 @dataclass(frozen=True, eq=False)

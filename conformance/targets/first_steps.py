@@ -57,11 +57,6 @@ def works(
     return True
 
 
-def in_a_line(error: BaseException, most: int | None = 300) -> str:
-    """Return what was raised in one line, with at most so many characters of its text; None for all."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:most]}".removesuffix(": ")
-
-
 def _step_groups(offer: Any, rule: str, engine: str) -> None:
     """Train two groups for a step, and then three."""
     hyper, parameters = usual(offer, rule), _two(rule)

@@ -18,7 +18,6 @@ from optimetry.conformance import targets
 from optimetry.conformance.harness import python_harness
 from optimetry.conformance.harness.program import ProtocolProgram
 from optimetry.conformance.subjects.names import near_miss
-from optimetry.conformance.targets.first_steps import in_a_line
 from optimetry.conformance.targets.limits import hold_limits
 from optimetry.conformance.targets.own import MAKERS
 from optimetry.conformance.targets.program import ProgramTarget
@@ -213,7 +212,7 @@ def _builtin(name: str) -> Any:
         hint = f": {install_hint(name)}" if requirements(name) else ""
         raise TargetError(f"target {name}: {error.name} is not installed{hint}") from error
     except Exception as error:
-        raise TargetError(f"target {name}: importing it raised {in_a_line(error, most=None)}") from error
+        raise TargetError(f"target {name}: importing it {python_harness.raised(error, most=None)}") from error
     return module.target
 
 
@@ -229,9 +228,9 @@ def _imported(module: str, spec: str) -> Any:
                 f"target {spec}: no module {error.name!r} in the current directory or among what is installed"
                 f"{_file_hint(module, spec.partition(':')[2]) if module.endswith('.py') else ''}"
             ) from error
-        raise TargetError(f"target {spec}: importing {module} raised {in_a_line(error, most=None)}") from error
+        raise TargetError(f"target {spec}: importing {module} {python_harness.raised(error, most=None)}") from error
     except (Exception, SystemExit) as error:
-        raise TargetError(f"target {spec}: importing {module} raised {in_a_line(error, most=None)}") from error
+        raise TargetError(f"target {spec}: importing {module} {python_harness.raised(error, most=None)}") from error
 
 
 def imported(words: Sequence[str], spec: str) -> tuple[Any, Sequence[str]]:

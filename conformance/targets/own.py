@@ -21,11 +21,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from optimetry.conformance.cases.offered import EMPTY
-from optimetry.conformance.harness.python_harness import GROUPS, MIXED, default_environment
+from optimetry.conformance.harness.python_harness import GROUPS, MIXED, default_environment, in_a_line, raised
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.names import near_miss, not_among
 from optimetry.conformance.subjects.registry import SUBJECTS
-from optimetry.conformance.targets.first_steps import MORE, first_step, in_a_line, works
+from optimetry.conformance.targets.first_steps import MORE, first_step, works
 from optimetry.conformance.targets.fitting import Fit, Taken, fitted, taken_by
 from optimetry.conformance.targets.offers import Offer, TableTarget
 from optimetry.conformance.targets.protocol import GroupedRun, Hyper
@@ -164,7 +164,8 @@ def own_target(framework: str, made: Any, rules: Mapping[str, Mapping[str, Any]]
         fitted(spec, rule, named, asked, maker.offers.get(rule), maker.rate_in_step) for rule, asked in rules.items()
     ]
     offers = {fit.rule: maker.offer(made, fit) for fit in fits}
-    target = OwnTarget(name, f"({maker.version})", offers, maker.engines(made, named), "; ".join(map(str, fits)))
+    free = [argument for argument in named if all(argument.name not in asked for asked in rules.values())]
+    target = OwnTarget(name, f"({maker.version})", offers, maker.engines(made, free), "; ".join(map(str, fits)))
     target.lacking = maker.lacking
     for rule, offer in offers.items():
         _rehearse(target, rule, spec)
@@ -195,7 +196,7 @@ def maker_of(spec: str) -> Maker:
         hint = f": pip install {row.distribution}" if row else ""
         raise TargetError(f"target {spec}: {error.name} is not installed{hint}") from error
     except Exception as error:
-        raise TargetError(f"target {spec}: importing {framework} raised {' '.join(str(error).split())}") from error
+        raise TargetError(f"target {spec}: importing {framework} {raised(error, most=None)}") from error
     return maker
 
 
@@ -224,10 +225,10 @@ def _rehearse(target: OwnTarget, rule: str, spec: str) -> None:
         try:
             first_step(target.offers[rule], rule, engine)
         except (Exception, SystemExit) as error:
-            text = in_a_line(error)
+            text = f"its first step {raised(error)}"
             if engine == target.engine_names[0]:
-                raise TargetError(f"target {spec}: as {rule}: its first step raised {text}") from error
-            target.stopped[engine] = f"its first step raised {text}"
+                raise TargetError(f"target {spec}: as {rule}: {text}") from error
+            target.stopped[engine] = text
 
 
 def for_torch(cls: Any, *names: str, **rules: Mapping[str, Any]) -> OwnTarget:

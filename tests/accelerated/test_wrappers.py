@@ -13,7 +13,6 @@ from optimetry.accelerated.compression import Compression
 from optimetry.accelerated.dtypes import DTYPES
 from optimetry.accelerated.regularizers import L1Decay, L2Decay
 from optimetry.accelerated.rows import Rows
-from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.selftest.sensitivity import QUARTER_QUICK
 from optimetry.conformance.subjects.wrappers import WRAPPERS
@@ -29,7 +28,7 @@ from tests.accelerated.wrapped import NORMS
 pytestmark = pytest.mark.usefixtures("emulated_cuda")
 
 JUDGED = (("numba", "numpy", *(("cuda",) if COMPILER else ())), ("cuda-fmad",) if COMPILER else ())
-SOME = Effort("quick", 40, 1)
+SOME = replace(QUARTER_QUICK, law_cases=1)
 
 
 @pytest.mark.filterwarnings("ignore")  # as in the workers of `optimetry check`: cases overflow on purpose
@@ -46,8 +45,8 @@ def test_a_wrapper_conforms(wrapper: str, dtype: str) -> None:
 
     What neither sums nor selects has one body for all dtypes, so these two are enough.
     """
-    once = replace(QUARTER_QUICK, law_cases=1 if dtype == "bfloat16" else 0)
-    for engines, effort in zip(JUDGED, (SOME if dtype == "float32" else once, QUARTER_QUICK), strict=True):
+    with_laws = SOME if dtype in ("bfloat16", "float32") else QUARTER_QUICK
+    for engines, effort in zip(JUDGED, (with_laws, QUARTER_QUICK), strict=True):
         verdicts = judge([AcceleratedTarget(engine) for engine in engines], wrapper, dtype, effort=effort, seed=0)
         conforms = [(engine, "conforms", "") for engine in engines]
         assert [(verdict.engine, verdict.verdict, verdict.reason) for verdict in verdicts] == conforms

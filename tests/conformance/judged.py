@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -85,6 +86,11 @@ def begun_by(start: Start, optimizer: str | None = None) -> Instead:
 def with_hooks(optimizer: str | None = None, **hooks: Any) -> Instead:
     """The reference, but for what some functions do to the runs of one rule, or of all."""
     return begun_by(hooked(**hooks), optimizer)
+
+
+def without_lines(reason: str) -> str:
+    """A reason but for the lines of a test's own code that raised."""
+    return re.sub(r" \(\w+\.py:\d+\)", "", reason)
 
 
 def flushed(array: Array) -> Array:

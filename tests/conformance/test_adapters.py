@@ -99,7 +99,8 @@ def test_a_verdict_records_the_mistake_and_advises() -> None:
     verdict = judged(FAULTS["betas_swapped"], "float32")
     part = Part("documented", None, {"swapped": ["beta1", "beta2"]})
     assert (verdict.verdict, verdict.dialect, verdict.computes) == ("diverges", None, Computes(parts=[part]))
-    assert verdict.reason == "computes the documented rule with beta1 and beta2 swapped: check your adapter"
+    expected = "computes the documented rule with beta1 and beta2 swapped: check how arguments are passed on"
+    assert verdict.reason == expected
     assert verdict.counterexample is not None
     dialect = judged(FAULTS["scaled_epsilon_with_a_default_beta2"], "float32")
     assert dialect.reason.startswith("computes scaled_epsilon with beta2 = 0.999 whatever is given")

@@ -41,7 +41,7 @@ def test_only_what_follows_from_hyperparameters_alone_is_remembered() -> None:
 
 @pytest.mark.parametrize("function", [np.sum, np.mean])
 def test_a_moved_parameter_is_rounded_before_any_function_but_a_choice(function: Any) -> None:
-    moved = Moved.of(np.array([0.1, 1e5, 3.0]), np.zeros(3), FORM)
+    moved = Moved.of(np.array([0.1, 1e5, 3.0]), np.zeros(3), FORM, FORMATS["float64"])
     assert same(function(moved), function(moved.narrowed))
     assert same(function(moved, axis=0), function(moved.narrowed, axis=0))
     chosen = np.where(np.array([True, False, True]), moved, moved)

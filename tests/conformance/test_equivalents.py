@@ -31,7 +31,7 @@ from optimetry.reference.rules import RULES
 from optimetry.reports.results import Verdict
 from tests.conformance.judged import label, verdict_of
 
-EFFORT = Effort("equivalents", cases=8, law_cases=0)
+EFFORT = Effort("equivalents", cases=4, law_cases=0)
 FEW = Effort("two cases", cases=2, law_cases=0)
 
 ELSEWHERE = [

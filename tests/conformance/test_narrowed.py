@@ -17,6 +17,7 @@ from optimetry.conformance.naming.explanation import Explanation, to_float32
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.probes import probes_of
 from optimetry.conformance.numerics.arithmetic import Arithmetic
+from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.mutations import mutant
 from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.subjects.registry import subject_named
@@ -24,7 +25,7 @@ from optimetry.conformance.targets.numpy.target import run_of
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.rule import Rule
 from optimetry.reports.results import Computes
-from tests.conformance.judged import class_named, diagnosed, verdict_of
+from tests.conformance.judged import class_named, diagnosed, flushed, verdict_of
 
 
 class Subtracted(float):
@@ -170,3 +171,37 @@ def test_a_learning_rate_may_be_combined_with_the_number_of_the_step(momentum: b
         "imprecise",
         "the documented rule; learning_rate combined in float32",
     )
+
+
+class DecaysInFloat32:
+    """Adam as praxis has it, with its bias correction in decays, which are float32 numbers, and with flushed arrays."""
+
+    def __init__(self, rule: Any, parameters: list[Array]) -> None:
+        self.rule, self.parameters = rule, [param.copy() for param in parameters]
+        self.slots = [(np.zeros_like(param), np.zeros_like(param)) for param in parameters]
+        self.counts = [0 for _ in parameters]
+
+    @np.errstate(all="ignore")
+    def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+        one = np.float32(1)
+        for i, grad in enumerate(grads):
+            if grad is None:
+                continue
+            self.counts[i] += 1
+            t, (m, v), g, kind = np.float32(self.counts[i]), self.slots[i], flushed(grad), grad.dtype.type
+            decays = [np.float32(beta) for beta in (self.rule.beta1, self.rule.beta2)]
+            kept = [beta * (one - beta ** (t - one)) / (one - beta**t) for beta in decays]
+            m, v = (
+                flushed(flushed(kind(one - beta) * new) + flushed(kind(beta) * old))
+                for beta, new, old in zip(kept, (g, flushed(g * g)), (m, v), strict=True)
+            )
+            change = flushed(m / (np.sqrt(v) + kind(self.rule.epsilon)))
+            self.parameters[i] = flushed(self.parameters[i] + flushed(kind(-learning_rate) * change))
+            self.slots[i] = m, v
+        return [param.copy() for param in self.parameters]
+
+
+def test_numbers_may_be_combined_in_float32_where_subnormals_are_flushed() -> None:
+    verdict = verdict_of(Instead(DecaysInFloat32, "papers.adam"), "papers.adam", "float64", Effort("fewer", 24, 1))
+    ways = ["flushes_subnormals", {"combined_in_float32": ["beta1", "beta2"]}]
+    assert (verdict.verdict, verdict.computes) == ("imprecise", Computes("documented", arithmetic=ways))

@@ -219,7 +219,7 @@ def test_rules_that_are_the_same_as_far_as_offered_are_named_together() -> None:
     target.pinned = {"rmsprop": {"momentum": 0.0}}
     verdict = verdict_of(target, "rmsprop", effort=FEW)
     assert (verdict.verdict, verdict.dialect) == ("dialect", "epsilon_outside")
-    alike = "epsilon_and_learning_rate_outside, velocity_of_gradients"
+    alike = "epsilon_and_learning_rate_outside and as velocity_of_gradients"
     assert verdict.reason.endswith(f"as far as it is offered, the same as {alike}")
 
 

@@ -9,14 +9,14 @@ from hypothesis import settings
 
 from optimetry.conformance.cases.case import Case, replayed
 from optimetry.conformance.harness.python_harness import engines_of
-from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.plugin import properties
 from optimetry.conformance.plugin.properties import PROFILES, Nonconformity, hold_property
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.sensitivity import judged
-from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
+from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.loading import load_target
 from optimetry.conformance.targets.numpy.target import NumpyTarget
+from tests.conformance.judged import IN_DTYPES
 
 ACCELERATED = engines_of(load_target("accelerated"))
 ENGINES = {
@@ -33,8 +33,7 @@ def profile() -> settings:
     return PROFILES.get(settings.get_current_profile_name(), PROFILES["dev"])
 
 
-@pytest.mark.parametrize("dtype", FORMATS)
-@pytest.mark.parametrize("name", SUBJECTS)
+@pytest.mark.parametrize(("name", "dtype"), IN_DTYPES)
 def test_every_engine_computes_what_is_documented(name: str, dtype: str) -> None:
     hold_property(ENGINES[dtype], subject_named(name), dtype, profile())
 

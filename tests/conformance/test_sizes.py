@@ -16,6 +16,7 @@ from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun, run_of
 from optimetry.conformance.targets.session import Guard, trajectory
+from tests.conformance.judged import without_lines
 from tests.conformance.large_cases import BIG, EACH_SIZE, LONG, MANY, case_of, contradicted
 
 
@@ -111,4 +112,5 @@ def test_what_cannot_be_saved_is_not_resumed() -> None:
     begin: Any = Unloadable
     target = Instead(begin, "adam")
     assert contradicted(target, "adam", Scale(((300_001,),))) is None
-    assert contradicted(target, "adam", BIG) == "raised AssertionError: loaded, with a tensor of 65537 elements"
+    reason = without_lines(contradicted(target, "adam", BIG) or "")
+    assert reason == "raised AssertionError: loaded, with a tensor of 65537 elements"

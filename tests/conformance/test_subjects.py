@@ -15,7 +15,7 @@ from optimetry.conformance.cases.strategies import cases, drawn_cases
 from optimetry.conformance.harness.python_harness import default_environment
 from optimetry.conformance.numerics.agreement import Expected, compare
 from optimetry.conformance.numerics.arrays import flat
-from optimetry.conformance.numerics.formats import FORMATS, QUAD
+from optimetry.conformance.numerics.formats import QUAD
 from optimetry.conformance.oracle.expected import BoundedNumbers, expected
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named, subject_of
 from optimetry.conformance.subjects.rules import RuleSubject
@@ -26,6 +26,7 @@ from optimetry.reference.books import BOOKS
 from optimetry.reference.errors import HyperparameterError, UnknownOptimizerError
 from optimetry.reference.precision import working
 from optimetry.reference.rules import RULES
+from tests.conformance.judged import IN_DTYPES
 
 DOCUMENTS = {
     "fluid": r"(fluid|paddle)\.\S+ \(pages? .*\)",
@@ -122,12 +123,11 @@ def test_adapting_a_case_again_changes_nothing(subject: Subject, data: Any) -> N
         assert all(grad is not None for row in case.grads for grad in row)
 
 
-@pytest.mark.parametrize("dtype", FORMATS)
-@EACH
-def test_working_precision_quad_precision_and_bounds_agree(subject: Subject, dtype: str) -> None:
+@pytest.mark.parametrize(("name", "dtype"), IN_DTYPES)
+def test_working_precision_quad_precision_and_bounds_agree(name: str, dtype: str) -> None:
     """Working precision errs by no more than the bound says; in quad precision that is next to nothing."""
-    judged = 0
-    for case in drawn_cases(subject, dtype, seed=8, count=6):
+    judged, subject = 0, SUBJECTS[name]
+    for case in drawn_cases(subject, dtype, seed=8, count=4):
         bounded = run(subject, case, BoundedNumbers(subject, case.form))
         oracle = Expected(
             np.stack([np.concatenate([x.value.reshape(-1) for x in arrays]) for arrays in bounded]),

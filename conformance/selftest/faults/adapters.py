@@ -118,7 +118,7 @@ enter(
         start=_passing(lambda hyper, memory: {"epsilon": 1e-8}),
         outcome="diverges: documented with epsilon = 1e-08 whatever is given",
         dtypes=("float32", "float64"),
-        because="(its documented default): check your adapter",
+        because="(its documented default): check how arguments are passed on",
     ),
     Fault(
         name="epsilon_of_zero_replaced",
@@ -149,7 +149,7 @@ enter(
         defect="the adapter makes one object and uses it for every run",
         start=_passing(_first_run("epsilon")),
         outcome=_held_at_the_first("decayed_adagrad", "epsilon"),
-        because="(that of the first case): check your adapter",
+        because="(that of the first case): check how arguments are passed on",
     ),
     Fault(
         name="decay_of_the_first_run",
@@ -164,7 +164,7 @@ enter(
         defect="the adapter passes beta1 and beta2 in the wrong order",
         start=_passing(lambda hyper, memory: {"beta1": hyper["beta2"], "beta2": hyper["beta1"]}),
         outcome="diverges: documented with beta1 and beta2 swapped",
-        because="check your adapter",
+        because="check how arguments are passed on",
     ),
     Fault(
         name="regularizations_swapped",
@@ -186,7 +186,7 @@ enter(
         defect="the adapter does not pass the learning rate on, and the framework has 0.001",
         start=hooked(rate=lambda rates: 0.001),
         outcome="diverges: documented with learning_rate = 0.001 whatever is given",
-        because="check your adapter",
+        because="check how arguments are passed on",
     ),
     Fault(
         name="learning_rate_lost",

@@ -165,7 +165,7 @@ enter(
         defect="a missing gradient acts as one of zeros: state decays, velocity goes on (torch set_to_none=False)",
         start=MissingIsZero,
         outcome="diverges: documented with zeros in place of a missing gradient",
-        because="check your adapter",
+        because="check how arguments are passed on",
     ),
     Fault(
         name="missing_gradient_repeats_the_last",

@@ -12,7 +12,7 @@ enter(
         defect="the learning rate is compiled in at the first step: a scheduler has no effect",
         start=hooked(rate=lambda rates: rates[0]),
         outcome="diverges: documented with the learning rate of the first step in every step",
-        because="check your adapter",
+        because="check how arguments are passed on",
     ),
     Fault(
         name="previous_learning_rate",

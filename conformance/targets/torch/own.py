@@ -68,9 +68,13 @@ class OwnTorchClass(TorchClass):
         return {name: value for name, value in keywords.items() if name in self.kept}
 
     def of_all_groups(self, first: Mapping[str, Any]) -> dict[str, Any]:
-        """Return those of the first group that it keeps elsewhere, and the defaults of the rule for all others."""
+        """Return those of the first group that it keeps elsewhere, and the defaults of the rule for all others.
+
+        Where the class refuses these together, as Nesterov's momentum without any, all of the first group are returned.
+        """
         usual = self.keywords_on("single", self.usual)
-        return {**first, **{name: usual[name] for name in (*self.arguments, *self.words) if name in self.kept}}
+        mixed = {**first, **{name: usual[name] for name in (*self.arguments, *self.words) if name in self.kept}}
+        return dict(first) if self.refused(_some_parameters(), **{self.rate: 1.0}, **mixed) else mixed
 
     @property
     def taken(self) -> Collection[str]:
@@ -81,8 +85,7 @@ class OwnTorchClass(TorchClass):
         """Return what the constructor says where it refuses its arguments, or that it takes no such implementation."""
         if engine != "single" and engine not in self.taken:
             return f"{self.cls.__name__} takes no {engine!r}"
-        parameters = [torch.nn.Parameter(torch.ones(1, 1))]
-        return self.refused(parameters, **{self.rate: 1.0}, **self.keywords_on(engine, hyper))
+        return self.refused(_some_parameters(), **{self.rate: 1.0}, **self.keywords_on(engine, hyper))
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> OwnTorchRun:
         """Begin a run."""
@@ -157,6 +160,10 @@ class OwnTorchRun(TorchRun):
                 parameter.copy_(value)
 
 
+def _some_parameters() -> list[torch.nn.Parameter]:
+    return [torch.nn.Parameter(torch.ones(1, 1))]
+
+
 def _whole(optimizer: Any) -> bytes | None:
     """Return what an optimizer saves in a way of its own, None where it has none, or saves what has no bytes."""
     kind, base = type(optimizer), torch.optim.Optimizer
@@ -225,7 +232,7 @@ def _kept(entry: OwnTorchClass, hyper: Hyper) -> tuple[str, ...]:
     """Return the arguments that a class keeps in a group as they are; none of a class that cannot be made."""
     given = {entry.rate: 1.0, **entry.keywords_on("single", hyper)}
     try:
-        (group,) = entry.cls([torch.nn.Parameter(torch.ones(1, 1))], **given).param_groups
+        (group,) = entry.cls(_some_parameters(), **given).param_groups
     except (Exception, SystemExit):
         return ()
     return tuple(name for name, value in given.items() if name in group and _bytes(group[name]) == _bytes(value))

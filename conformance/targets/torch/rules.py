@@ -122,6 +122,14 @@ def values_of(parameters: Sequence[torch.nn.Parameter]) -> list[Array]:
     return [array_of(parameter.detach()) for parameter in parameters]
 
 
+def set_rate(group: dict[str, Any], name: str, rate: float) -> None:
+    """Set the learning rate of a group; one that the class keeps as a tensor is filled, as torch's schedulers do."""
+    if isinstance(group[name], torch.Tensor):
+        group[name].fill_(rate)
+    else:
+        group[name] = float(rate)
+
+
 class TorchRun:
     """One ``torch.optim`` optimizer over parameters, and gradients whose memory NumPy arrays share."""
 
@@ -147,7 +155,7 @@ class TorchRun:
         A gradient that comes in another array than the last one of its parameter gets another tensor, too: that makes
         a difference to an optimizer that keeps the tensor of a gradient, and none to one that keeps its contents.
         """
-        self._group[self._rate] = float(learning_rate)
+        set_rate(self._group, self._rate, learning_rate)
         for i, (parameter, grad) in enumerate(zip(self._parameters, grads, strict=True)):
             if grad is None:
                 parameter.grad = None
@@ -221,7 +229,7 @@ class ScalingTorchRun(TorchRun):
 
     def step_accumulated(self, parts: Sequence[list[Array | None]], learning_rate: float) -> list[Array]:
         """One ``Optimizer.step`` behind a backward pass for each part, whose loss is divided by their number."""
-        self._group[self._rate] = float(learning_rate)
+        set_rate(self._group, self._rate, learning_rate)
         self._optimizer.zero_grad()
         for part in parts:
             for parameter, grad in zip(self._parameters, part, strict=True):
@@ -264,7 +272,7 @@ class TorchGroups:
     def step(self, grads: list[Array | None], learning_rates: list[float]) -> list[Array]:
         """One ``Optimizer.step``."""
         for group, rate in zip(self._optimizer.param_groups, learning_rates, strict=True):
-            group[self._entry.rate_of_group] = float(rate)
+            set_rate(group, self._entry.rate_of_group, rate)
         for parameter, grad in zip(self._parameters, grads, strict=True):
             dense = None if grad is None else tensor(grad)
             parameter.grad = dense if dense is None or not self._entry.sparse else dense.to_sparse()
