@@ -63,7 +63,8 @@ class Fit:
         for argument, source in self.arguments.items():
             texts.append(f"{argument} = {source if isinstance(source, str) else ', '.join(source).join('()')}")
         texts += [f"{argument} = {word} where {flag}" for argument, (flag, word) in self.words.items()]
-        texts += [f"{argument} = {value!r}" for argument, value in self.constants.items()]
+        constants = (x for x in self.constants.items() if x not in self.pinned.items())  # which are said below
+        texts += [f"{argument} = {value!r}" for argument, value in constants]
         matched = f"{self.rule}: {', '.join(texts) or 'no arguments'}"
         left = f"left at {'its default' if len(self.left) == 1 else 'their defaults'}"
         rest = {"fixed": self.pinned, left: self.left}

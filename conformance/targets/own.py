@@ -185,7 +185,8 @@ def maker_of(spec: str) -> Maker:
     framework, colon, path = spec.partition(":")
     if framework not in MAKERS:
         near = near_miss(framework, MAKERS).replace("?", f":{path}?")
-        hint = near if colon else f"; did you mean numpy:{spec}?"
+        whole = "; a target of a whole library takes --optimizer in place of --as"
+        hint = near or whole if colon else f"; did you mean numpy:{spec}?"
         raise TargetError(
             f"target {spec}: with --as, must be FRAMEWORK:module.Name, the framework one of {', '.join(MAKERS)}{hint}"
         )

@@ -132,7 +132,7 @@ def test_a_target_that_does_not_offer_or_keeps_no_protocol_is_reported_alike(tmp
     assert "not offered: momentum float16 (engine default): no momentum" in printed
     assert cli.main(["campaign", *common, "c", "--do", "worst", "--starts", "2"]) == 0
     lines = [json.loads(line) for line in (tmp_path / "c" / "worst-cases.jsonl").read_text().splitlines()]
-    assert [line.get("reason", "nothing") for line in lines] == ["raised RuntimeError: broken (partly.py:8)", "nothing"]
+    assert [line.get("reason", "nothing") for line in lines] == ["raised RuntimeError: broken (partly.py:6)", "nothing"]
 
 
 def test_a_task_is_kept_once_in_whatever_order_and_read_in_the_defined_one(tmp_path):

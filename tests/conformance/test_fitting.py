@@ -98,6 +98,11 @@ def test_a_class_that_passes_its_arguments_on_has_the_engines_of_the_one_before(
     assert target.offers["momentum"].keywords_on("foreach", {"momentum": 0.5, "use_nesterov": False})["foreach"] is True
 
 
+def test_an_argument_that_is_held_at_a_value_is_said_once() -> None:
+    fit = fitted("x", "torch.sgd", [Taken("lr", True), Taken("momentum", False, 0.0)], {"momentum": 0.0})
+    assert str(fit).count("momentum = 0.0") == 1
+
+
 def test_what_arguments_are_given_is_parsed() -> None:
     texts = ["betas=beta1,1-beta2", "eps=epsilon", "decay=1e-3", "flag=True", "pair=0.9,0.99", "none=None", "most=inf"]
     assert parsed(texts) == {

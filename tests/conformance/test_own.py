@@ -290,6 +290,7 @@ def test_what_wrong_functions_make_is_said(spec, rule, expected):
         ),
         (("check", "nunpy:x.Y", "--as", "sgd"), "error: target nunpy:x.Y: with --as, must be FRAMEWORK:module.Name"),
         (("check", "nunpy:x.Y", "--as", "sgd"), "did you mean numpy:x.Y?"),
+        (("check", "mine:Target", "--as", "sgd"), "a target of a whole library takes --optimizer in place of --as"),
         (("check", "numpy", "--as", "sgd"), "of the whole of numpy, choose --optimizer sgd in place of --as"),
         (("check", "numpy:classes_for_numpy.plain_sgd", "--as", "sgd"), "its argument param is one of a step: name a"),
         (("check", "numpy", "--optimizer", "sgd,adam"), "name one at a time, the option may be repeated"),
