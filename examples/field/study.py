@@ -25,7 +25,7 @@ from optimetry.reports.results import Computes, Results, ResultsError, Verdict, 
 
 FOLDER = Path(__file__).parent
 LEAST_NAMED = 0.9
-ROUNDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+ROUNDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 """The tables of ``truth.toml``: libraries that were tried together, each time such as nobody knew before."""
 
 
@@ -44,6 +44,7 @@ class Pair:
     found: list[str] = field(default_factory=list)
     nameable: bool = True
     corrected: str = ""
+    part_of: str = ""
 
     @property
     def documented(self) -> bool:
@@ -191,7 +192,7 @@ def figures(findings: Sequence[Finding]) -> list[tuple[str, str]]:
     by_formula = sum(bool(finding.pair.found) for finding in nameable if finding.named)
     corrected = sum(bool(finding.pair.corrected) for finding in findings)
     return [
-        ("libraries", str(len({finding.pair.library for finding in findings}))),
+        ("libraries", str(len({finding.pair.part_of or finding.pair.library for finding in findings}))),
         ("pairs of library and rule", str(len(findings))),
         ("verdicts, a dtype each", str(sum(len(finding.verdicts) for finding in findings))),
         ("pairs that compute the documented rule, by their source", str(len(documented))),
@@ -219,14 +220,11 @@ def page(findings: Sequence[Finding], results: dict[str, Results]) -> str:
             row(["---", *["---:"] * len(rounds)]),
             *(row([label, *(column[label] for column in columns)]) for label, _ in figures(findings)),
         ]
+    heading = ""
     for library, result in results.items():
-        lines += [
-            "",
-            f"## {result.header.target} {result.header.target_version}",
-            "",
-            row(["rule", "by the source", "where", "verdict", "agrees"]),
-            row(["---"] * 5),
-        ]
+        if heading != f"## {result.header.name}":  # another adapter of the library goes on with its table
+            heading = f"## {result.header.name}"
+            lines += ["", heading, "", row(["rule", "by the source", "where", "verdict", "agrees"]), row(["---"] * 5)]
         for finding in (finding for finding in findings if finding.pair.library == library):
             pair = finding.pair
             label = ("documented: " if pair.documented else "another: ") + f"`{pair.formula}`"
