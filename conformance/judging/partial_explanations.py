@@ -148,11 +148,14 @@ def _first_of(
 def _changes(observed: Observed, mistaken: Mistaken, more: More) -> bool:
     """Whether a mistake takes results beyond the bound of its rule: else its wider bounds are all that explains.
 
-    That holds also for what limits a step that is limited already. One that only loses digits changes no value.
+    That holds also for what limits a step that is limited already. One that only loses digits changes no value, and
+    must be seen in what the target does.
     """
+    if mistaken.mistake.loses_digits:
+        return all(mistaken.mistake.seen(observed.run_anew, case) for case in observed.first_offered())
     tried = _drawn_and_made(observed, more)
     pairs = ((case, mistaken.expected(case).value, mistaken.explanation.expected(case)) for case in tried)
-    return mistaken.mistake.loses_digits or any(not explains(value, rule, case.form) for case, value, rule in pairs)
+    return any(not explains(value, rule, case.form) for case, value, rule in pairs)
 
 
 def _same(observed: Observed, mistaken: Mistaken, other: Mistaken, more: More) -> bool:

@@ -19,10 +19,14 @@ from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.naming.probes import probes_of
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arithmetic import Arithmetic
+from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import Asked
 from optimetry.reports.parts import Part
 
 Hyper = Mapping[str, Any]
+
+Run = Callable[[Case], Array]
+"""Runs a target on a case, and returns its trajectory."""
 
 ADVICE = "check how arguments are passed on"
 
@@ -42,6 +46,8 @@ class Mistake:
         returned: maps a case and the rule's expected value in it to the expected value of what is returned.
         needs: the checks of laws of which one must be broken: otherwise the document allows it, and it is no mistake.
         shown_by: makes further cases of a case, on which alone it may show; None where it shows on any.
+        seen: whether what a target does with a case has the mark of the mistake, which its bound alone, if it is a wide
+            one, does not ask for.
     """
 
     given: Mapping[str, Any] = field(default_factory=dict)
@@ -54,6 +60,7 @@ class Mistake:
     returned: Callable[[Case, Expected], Expected] = lambda case, value: value
     needs: tuple[LawCheck, ...] = ()
     shown_by: Callable[[Case], Iterator[Case]] | None = None
+    seen: Callable[[Run, Case], bool] = lambda run, case: True
 
     @property
     def loses_digits(self) -> bool:

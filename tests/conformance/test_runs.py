@@ -21,7 +21,7 @@ from optimetry.conformance.naming.mistakes import Mistake, Mistaken
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.runs import mistakes_of_runs, surviving
 from optimetry.conformance.naming.runs.gradients import of_all_magnitudes
-from optimetry.conformance.naming.runs.precision import stored
+from optimetry.conformance.naming.runs.precision import stored, through
 from optimetry.conformance.naming.runs.skipped import SIZES, of_all_sizes, places_left_out
 from optimetry.conformance.naming.splits import Split
 from optimetry.conformance.numerics.agreement import SLACK
@@ -260,3 +260,21 @@ def test_a_run_outlives_itself_only_in_the_second_of_two() -> None:
     assert (np.abs(after - value.value) <= SLACK * value.bound).all()
     first = trajectory(target, case, Guard())
     assert (np.abs(first - value.value) > SLACK * value.bound).any()
+
+
+@pytest.mark.parametrize("what", ["gradients", "each step"])
+def test_what_is_rounded_is_seen_in_what_a_target_does(what: str) -> None:
+    (rounding,) = (
+        x for x in listed("sgd", "float64") if (x.run.get("what"), x.run.get("format")) == ([what], "float32")
+    )
+    case = next(case for case in drawn_cases(SUBJECTS["sgd"], "float64", seed=0, count=9) if case.size > 1)
+
+    def run(case: Case) -> Any:
+        return trajectory(NumpyTarget(), case, Guard())
+
+    def run_rounding(case: Case) -> Any:
+        single = case.mapped(grad=through("float32"))
+        return run(single) if what == "gradients" else through("float32")(run(single))
+
+    assert not rounding.seen(run, case)
+    assert rounding.seen(run_rounding, case)

@@ -15,9 +15,9 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws.universal import missing_gradient
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
-from optimetry.conformance.naming.mistakes import Mistake, with_rates
+from optimetry.conformance.naming.mistakes import Mistake, Run, with_rates
 from optimetry.conformance.numerics.agreement import SLACK
-from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.arrays import Array, same_bits
 from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.rules import RuleSubject
@@ -32,7 +32,8 @@ NARROWER = {"float32": ("float16", "bfloat16"), "float64": ("float16", "bfloat16
 def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
     """Yield what may be held in less precision."""
     for name in NARROWER.get(dtype, ()):
-        yield _rounding(["gradients"], name, fed=partial(Case.mapped, grad=through(name)))
+        fed = partial(Case.mapped, grad=through(name))
+        yield _rounding(["gradients"], name, fed=fed, seen=partial(_does_the_same, fed))
         if name != "float32":  # which is arithmetic of the rule, with a name of its own
             yield from _numbers(subject, name)
         if isinstance(subject, RuleSubject):
@@ -42,7 +43,8 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
                 yield from (_holding(each, name, alteration=slots_held(each, name, start)) for each in chosen)
                 fed = {"fed": partial(Case.mapped, param=through(name))} if start else {}
                 yield _holding(["the parameters"], name, alteration=parameters, **fed)
-            yield _rounding(["each step"], name, alteration=Alteration(update=partial(_step_rounded, name)))
+            rounding = Alteration(update=partial(_step_rounded, name))
+            yield _rounding(["each step"], name, alteration=rounding, seen=partial(_steps_to, name))
         else:
             yield _holding(["its state"], name, alteration=Alteration(feed=partial(_wrapper_state_held, name)))
             yield _rounding(["what it returns"], name, alteration=Alteration(feed=partial(_results_rounded, name)))
@@ -60,6 +62,17 @@ def _holding(what: Sequence[str], name: str, **how: Any) -> Mistake:
 
 def _rounding(what: Sequence[str], name: str, **how: Any) -> Mistake:
     return Mistake(run={"finding": "rounded", "what": list(what), "format": name}, **how)
+
+
+def _does_the_same(fed: Callable[[Case], Case], run: Run, case: Case) -> bool:
+    """Whether a target does with what is rounded already what it does with a case."""
+    return same_bits(run(case), run(fed(case)))
+
+
+def _steps_to(name: str, run: Run, case: Case) -> bool:
+    """Whether a format holds what a first step makes of parameters that are 0."""
+    after = run(case.upto(1).mapped(param=np.zeros_like))
+    return FORMATS[name].holds(after[np.isfinite(after)])
 
 
 def through(name: str) -> Callable[[Array], Array]:
