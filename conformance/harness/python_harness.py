@@ -53,7 +53,7 @@ GROUPS, MIXED, BESIDE = "groups", "mixed dtypes", "runs side by side"
 SCALED, ACCUMULATED = "step_scaled", "step_accumulated"
 """Steps that a run may take beside plain ones; a wrapper of gradients has them under the names of `TRANSFORMS`."""
 
-INSTALLED = tuple({sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")})
+INSTALLED = tuple({sysconfig.get_path(kind) + os.sep for kind in ("stdlib", "platstdlib", "purelib", "platlib")})
 """The folders of what is installed, Python's own library among it."""
 
 BYTES = "bytes"

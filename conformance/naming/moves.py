@@ -40,6 +40,7 @@ def moves(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
     yield from _decays(program, hyperparameters)
     yield from _terms_out_of_slots(program, hyperparameters)
     yield from _decays_by_condition(program, hyperparameters)
+    yield from _divided_before(program)
     yield from _small_number_at_two(program, hyperparameters)
     yield from _overwritten_early(program)
     yield from _squared_under_roots(program, hyperparameters)
@@ -121,6 +122,14 @@ def _decays(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
             (replaced_in(plain, GRAD, ("add", GRAD, ("multiply", decay, PARAM))), "at the gradient"),
         ):
             yield new, f"{words} {place}"
+
+
+def _divided_before(program: Program) -> Iterator[Move]:
+    """Yield a parameter that is divided before its step and not with it, as the divisor of a proximal decay may do."""
+    match program[PARAM]:
+        case ("divide", ("subtract", "param", step), below):
+            lines = {**program, PARAM: ("subtract", ("divide", PARAM, below), step)}
+            yield lines, "the parameter divided before the step, not with it"
 
 
 def _without_decays(program: Program, hyperparameters: Sequence[str]) -> Iterator[tuple[Program, Expression, str]]:

@@ -35,6 +35,13 @@ def moved(optimizer, **hyper):
     return {words: lines for lines, words in moves(program_of(rule, ("centered", "use_nesterov")), numbers)}
 
 
+def test_a_parameter_is_divided_before_its_step_where_a_document_divides_it_behind():
+    step = program_of(subject_named("papers.adan").of({"weight_decay": 0.5}))[PARAM][1][2]
+    lines = moved("papers.adan", weight_decay=0.5)["the parameter divided before the step, not with it"]
+    below = ("add", 1.0, ("multiply", "weight_decay", "lr"))
+    assert lines[PARAM] == ("subtract", ("divide", PARAM, below), step)
+
+
 def test_a_learning_rate_is_kept_out_of_a_velocity_or_taken_into_it():
     lines = moved("rmsprop")["lr outside velocity"]
     pushed = ("add", ("multiply", "momentum", "velocity"), lines["velocity"][2])
