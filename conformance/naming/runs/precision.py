@@ -32,8 +32,8 @@ NARROWER = {"float32": ("float16", "bfloat16"), "float64": ("float16", "bfloat16
 def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
     """Yield what may be held in less precision."""
     for name in NARROWER.get(dtype, ()):
-        fed = partial(Case.mapped, grad=through(name))
-        yield _rounding(["gradients"], name, fed=fed, seen=partial(_does_the_same, fed))
+        narrowed = partial(Case.mapped, grad=through(name))
+        yield _rounding(["gradients"], name, fed=narrowed, seen=partial(_does_the_same, narrowed))
         if name != "float32":  # which is arithmetic of the rule, with a name of its own
             yield from _numbers(subject, name)
         if isinstance(subject, RuleSubject):
