@@ -45,8 +45,8 @@ def test_a_wrapper_conforms(wrapper: str, dtype: str) -> None:
 
     What neither sums nor selects has one body for all dtypes, so these two are enough.
     """
-    with_laws = SOME if dtype in ("bfloat16", "float32") else QUARTER_QUICK
-    for engines, effort in zip(JUDGED, (with_laws, QUARTER_QUICK), strict=True):
+    efforts = SOME if dtype in ("bfloat16", "float32") else QUARTER_QUICK, QUARTER_QUICK
+    for engines, effort in zip(JUDGED, efforts, strict=True):
         verdicts = judge([AcceleratedTarget(engine) for engine in engines], wrapper, dtype, effort=effort, seed=0)
         conforms = [(engine, "conforms", "") for engine in engines]
         assert [(verdict.engine, verdict.verdict, verdict.reason) for verdict in verdicts] == conforms

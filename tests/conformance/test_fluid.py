@@ -42,8 +42,10 @@ KNOWN = {
     "pathlib": {"Path"},
     "typing": {"Any", "IO", "TYPE_CHECKING"},
 }
-MODULES = {"binascii", "ctypes", "importlib", "importlib.util", "json", "math", "os", "sys", "sysconfig", "traceback"}
-MODULES |= {"types", "warnings"}
+MODULES = {
+    *("binascii", "ctypes", "importlib", "importlib.util", "json", "math", "os", "sys", "sysconfig", "traceback"),
+    *("types", "warnings"),
+}
 """What these files import of Python itself, all of which 3.7 has."""
 
 KEYWORDS = {"dataclass": {"frozen"}, "field": {"default_factory"}, "zip": set()}
