@@ -6,6 +6,7 @@ import dataclasses
 import re
 from collections.abc import Sequence
 from functools import cache
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,8 @@ from optimetry.reports.results import Verdict
 
 QUICK = dataclasses.replace(EFFORTS["quick"], scales=())
 """Without large cases, which have tests of their own."""
+SOME = Effort("some", 24, 1)
+"""For a verdict that has few ways to be wrong: what explains 24 cases mostly explains 80."""
 FEW = Effort("few", 10, 1)
 """For a diagnosis, which runs probes as well."""
 
@@ -44,6 +47,9 @@ IN_DTYPES = [
 ]
 """Subjects with dtypes: all of wrappers and the rules of fluid, a wide and a narrow one of the rules of other books."""
 
+IN_TURN = list(zip(SUBJECTS, cycle(FORMATS)))
+"""Each subject with one dtype, and the next one with the next: the README's commands judge our backend in all."""
+
 vectors_of = cache(vector_table.made)
 
 NAMED = [dialect for dialects in DIALECTS.values() for dialect in dialects]
@@ -53,7 +59,7 @@ def verdict_of(
     target: Any,
     optimizer: str,
     dtype: str = "float32",
-    effort: Effort = QUICK,
+    effort: Effort = SOME,
     guard: Guard | None = None,
     search: float | None = 0.0,
 ) -> Verdict:

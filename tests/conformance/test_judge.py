@@ -28,7 +28,7 @@ from optimetry.conformance.targets.protocol import Hyper
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import UnknownOptimizerError
 from optimetry.reports.results import Computes
-from tests.conformance.judged import IN_DTYPES, QUICK, dialect_named, verdict_of, without_lines
+from tests.conformance.judged import IN_TURN, QUICK, dialect_named, verdict_of, without_lines
 
 NONE = Effort("none drawn", 0, 0)
 
@@ -61,7 +61,7 @@ LITTLE_SAID = {
 """Rules of whose elements the bound says less, with the share of elements of which it may say nothing."""
 
 
-@pytest.mark.parametrize(("optimizer", "dtype"), dict.fromkeys([*IN_DTYPES, *product(LITTLE_SAID, FORMATS)]))
+@pytest.mark.parametrize(("optimizer", "dtype"), dict.fromkeys([*IN_TURN, *product(LITTLE_SAID, FORMATS)]))
 def test_the_reference_conforms_in_working_precision(optimizer: str, dtype: str) -> None:
     wide = dtype in ("float32", "float64")
     little = optimizer in LITTLE_SAID  # whose share is told by many cases alone

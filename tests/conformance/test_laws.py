@@ -26,7 +26,7 @@ from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard, trajectory
-from tests.conformance.judged import IN_DTYPES, with_hooks
+from tests.conformance.judged import IN_TURN, with_hooks
 
 
 def some_cases(optimizer: str, dtype: str = "float32") -> list[Case]:
@@ -35,7 +35,7 @@ def some_cases(optimizer: str, dtype: str = "float32") -> list[Case]:
     return [case for case in drawn if 3 <= len(case.grads) <= 8][:6]
 
 
-@pytest.mark.parametrize(("optimizer", "dtype"), IN_DTYPES)
+@pytest.mark.parametrize(("optimizer", "dtype"), IN_TURN)
 def test_the_reference_keeps_every_law_and_is_fed_arrays_of_its_own(optimizer: str, dtype: str) -> None:
     """0-d ones too, C-contiguous, writeable, of the parameter's dtype: in each variation a law makes of a case."""
     target = HoldsInputs()

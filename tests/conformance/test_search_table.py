@@ -86,9 +86,6 @@ OF_DIALECTS = {
     ("lamb", "bias_corrected"): "averages corrected for their bias",
     ("lamb", "decay_after_step"): "lamb_weight_decay of the parameter after the step",
     ("lamb", "norm_clamped"): "norm(param) -> minimum(norm(param), 10)",
-    ("lars_momentum", "larc_without_limit"): "lars_weight_decay only where the condition holds; "
-    "lr*lars_coeff*norm(param)/(norm(grad) + lars_weight_decay*norm(param)) -> "
-    "lr*lars_coeff*norm(param)/(norm(grad) + lars_weight_decay*norm(param) + 1e-08); lr outside velocity",
     ("clip_by_norm", "global_norm"): "norm(grad) -> norm(all grad)",
     ("clip_by_global_norm", "norm_of_each"): "norm(all grad) -> norm(grad)",
     ("model_average", "whole_windows"): "t*average_window_rate -> floor(t*average_window_rate)",

@@ -112,7 +112,7 @@ def far_from_any_property(hyper: dict[str, Any]) -> bool:
 
 @pytest.mark.parametrize("test", [no_property, far_from_any_property])
 def test_what_no_single_property_decides_is_not_named(test: Any) -> None:
-    assert verdict_of(mixed(test, "learning_rate_inside"), "momentum").computes == Computes()
+    assert verdict_of(mixed(test, "learning_rate_inside"), "momentum", effort=QUICK).computes == Computes()
 
 
 def test_a_property_must_decide_where_it_is_switched() -> None:

@@ -26,7 +26,7 @@ from optimetry.reference.books import BOOKS
 from optimetry.reference.errors import HyperparameterError, UnknownOptimizerError
 from optimetry.reference.precision import working
 from optimetry.reference.rules import RULES
-from tests.conformance.judged import IN_DTYPES
+from tests.conformance.judged import IN_TURN
 
 DOCUMENTS = {
     "fluid": r"(fluid|paddle)\.\S+ \(pages? .*\)",
@@ -123,7 +123,7 @@ def test_adapting_a_case_again_changes_nothing(subject: Subject, data: Any) -> N
         assert all(grad is not None for row in case.grads for grad in row)
 
 
-@pytest.mark.parametrize(("name", "dtype"), IN_DTYPES)
+@pytest.mark.parametrize(("name", "dtype"), IN_TURN)
 def test_working_precision_quad_precision_and_bounds_agree(name: str, dtype: str) -> None:
     """Working precision errs by no more than the bound says; in quad precision that is next to nothing."""
     judged, subject = 0, SUBJECTS[name]
