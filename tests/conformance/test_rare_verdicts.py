@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.selftest.instead import Instead
@@ -132,31 +131,37 @@ def test_increments_in_a_narrower_format_are_no_other_rule() -> None:
     assert verdict.reason.endswith("; drawn cases alone would not show it, as the counterexample does")
 
 
-class Capturable(torch.optim.Optimizer):
-    """Adam with float32 counts, and the rate in the divisor: 0/0 at a rate of 0, where a gradient is 0."""
+def capturable() -> Any:
+    """Make a class of torch."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
 
-    def __init__(self, params: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8):
-        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps})
+    class Capturable(torch.optim.Optimizer):
+        """Adam with float32 counts, and the rate in the divisor: 0/0 at a rate of 0, where a gradient is 0."""
 
-    @torch.no_grad()
-    def step(self, closure: Any = None) -> None:
-        for group in self.param_groups:
-            (beta1, beta2), rate, eps = group["betas"], group["lr"], group["eps"]
-            for param in (param for param in group["params"] if param.grad is not None):
-                state, grad = self.state[param], param.grad
-                if not state:
-                    state.update(step=torch.tensor(0.0, dtype=torch.float32))
-                    state.update(m=torch.zeros_like(param), v=torch.zeros_like(param))
-                state["step"] += 1
-                state["m"].mul_(beta1).add_(grad, alpha=1 - beta1)
-                state["v"].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-                first, second = (1 - beta ** state["step"] for beta in (beta1, beta2))
-                size = -rate / first
-                param.addcdiv_(state["m"], state["v"].sqrt() / (second.sqrt() * size) + eps / size)
+        def __init__(self, params: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8):
+            super().__init__(params, {"lr": lr, "betas": betas, "eps": eps})
+
+        @torch.no_grad()
+        def step(self, closure: Any = None) -> None:
+            for group in self.param_groups:
+                (beta1, beta2), rate, eps = group["betas"], group["lr"], group["eps"]
+                for param in (param for param in group["params"] if param.grad is not None):
+                    state, grad = self.state[param], param.grad
+                    if not state:
+                        state.update(step=torch.tensor(0.0, dtype=torch.float32))
+                        state.update(m=torch.zeros_like(param), v=torch.zeros_like(param))
+                    state["step"] += 1
+                    state["m"].mul_(beta1).add_(grad, alpha=1 - beta1)
+                    state["v"].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+                    first, second = (1 - beta ** state["step"] for beta in (beta1, beta2))
+                    size = -rate / first
+                    param.addcdiv_(state["m"], state["v"].sqrt() / (second.sqrt() * size) + eps / size)
+
+    return Capturable
 
 
 def test_nan_at_a_rate_of_0_is_not_excused_by_less_precision() -> None:
-    verdict = verdict_of(for_torch(Capturable, "papers.adam"), "papers.adam", "float64", FEW)
+    verdict = verdict_of(for_torch(capturable(), "papers.adam"), "papers.adam", "float64", FEW)
     assert verdict.verdict == "diverges"
     assert "returned NaN at step 1, element 0, where the documented formula gives" in verdict.reason
     elsewhere = verdict.reason.partition("; elsewhere ")[2]

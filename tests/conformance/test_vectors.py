@@ -14,6 +14,7 @@ import jsonschema
 import numpy as np
 import pytest
 
+from optimetry.conformance.harness import python_harness
 from optimetry.conformance.judging import vector_cases, vectors
 from optimetry.conformance.numerics.agreement import SLACK, Expected
 from optimetry.conformance.selftest import vector_reading, vector_table
@@ -25,7 +26,7 @@ from tests.conformance.reader_faults import READER_FAULTS
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "vectors"
-WIRE = ROOT / "conformance" / "harness"
+WIRE = Path(python_harness.__file__).parent
 """Where the reader in C++ has its JSON from."""
 PAGE = (ROOT / "docs" / "vectors.md").read_text(encoding="utf-8")
 

@@ -14,7 +14,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 PYPROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PACKAGES: dict[str, str] = PYPROJECT["tool"]["setuptools"]["package-dir"]
-READ_BY_TESTS = ("README.md", "CHANGELOG.md", "constraints.txt", "docs", "noxfile.py")
+READ_BY_TESTS = ("README.md", "CHANGELOG.md", "constraints.txt", "docs", "examples", "noxfile.py")
 TABLE = ROOT / "tests" / "mutation" / "folders.toml"
 
 # A mutant's process starts with these imported and nothing of ours: what runs on import, or is kept by a cache, must
