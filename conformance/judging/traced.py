@@ -97,7 +97,7 @@ def differences(documented: Noted, other: Noted) -> list[tuple[str, float | None
     rows = []
     for part, text, is_shown in zip(parts, texts, shown, strict=True):
         if is_shown:
-            written = re.sub(r"\[\d+\]", lambda label: numbers.get(label[0], label[0]), text)
+            written = re.sub(r"\[\d+\]", lambda label: numbers[label[0]], text)
             label = f"{numbers[labels[part]]} = " if part in labels else ""
             rows.append((label + written, documented.get(part), other.get(part)))
     return rows

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.judging.observed import Observed
+from optimetry.conformance.judging.partial_explanations import decay_found
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.runs import decay, mistakes_of_runs
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.numpy.target import run_of
+from optimetry.conformance.targets.session import Guard
+from optimetry.reference.precision import working
 from optimetry.reports.parts import RUN
 
 SGD = {"momentum": 0.0, "dampening": 0.0, "weight_decay": 0.5, "nesterov": False, "maximize": False}
@@ -89,6 +96,37 @@ def test_a_decay_in_the_gradient_turns_with_it() -> None:
 def test_a_rule_without_a_decay_has_none_elsewhere() -> None:
     assert not list(decay.placed_otherwise(subject_named("adam")))
     assert not list(decay.mistakes(subject_named("l2_decay"), "float32"))
+
+
+def decayed_behind_in_float32(documented: Any, parameters: list[Array]) -> Any:
+    """SGD that decays behind its step, by the learning rate in float32."""
+    run: Any = run_of(dataclasses.replace(documented, weight_decay=0.0), parameters)
+    plain, weight = run.step, documented.weight_decay
+
+    def step(grads: list[Array | None], rate: float) -> list[Array]:
+        after = [
+            param if grad is None else param * (1 - float(np.float32(rate)) * weight)
+            for param, grad in zip(plain(grads, rate), grads, strict=True)
+        ]
+        run.training.parameters[:] = map(working, after)
+        return after
+
+    run.step = step
+    return run
+
+
+def test_a_decay_is_found_where_a_number_is_held_in_float32() -> None:
+    """No bound of full precision contains what such a target does."""
+
+    def cases() -> Iterator[Case]:
+        return drawn_cases(subject_named("torch.sgd"), "float64", seed=0, count=12)
+
+    target = Instead(decayed_behind_in_float32, "torch.sgd")
+    found = decay_found(Observed.of(target, "torch.sgd", "float64", cases, Guard()))
+    assert found is not None
+    mistaken, _ = found
+    assert RUN["decays"].format(**mistaken.mistake.run) == f"decays {decay.BEHIND}"
+    assert "learning_rate" in mistaken.explanation.arithmetic.float32_in_some_uses
 
 
 def test_counts_are_taken_from_the_last_parameter_or_shared_out() -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 import pytest
 
+from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.cases.large import SHORT, Scale, large_plans
 from optimetry.conformance.cases.options import all_on
-from optimetry.conformance.judging.scale import contradiction
+from optimetry.conformance.judging.scale import _left_out, contradiction
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.selftest.instead import Instead
@@ -145,3 +146,18 @@ def test_a_big_tensor_has_a_gap_and_some_steps(run: Any) -> None:
     assert contradiction(NumpyTarget(), [gapped], explanation, Guard()) is None
     assert contradiction(Instead(run, "adam"), [gapped], explanation, Guard()) is not None
     assert contradiction(Instead(run, "adam"), others, explanation, Guard()) is None
+
+
+@pytest.mark.parametrize(
+    ("off", "which"),
+    [(range(2, 6), "elements 2 to 5"), ([2], "element 2"), ([2, 5], "2 of the elements compared"), (range(8), None)],
+)
+def test_elements_are_named_by_the_first_and_the_last_where_all_between_are_left_out(
+    off: Iterable[int], which: str | None
+) -> None:
+    """Of two tensors of eight elements; all of one are a tensor that is left out."""
+    tensors = (np.ones(8, np.float32), np.ones(8, np.float32))
+    columns = np.arange(16)
+    kept = np.isin(columns, [*off])
+    left_out = _left_out(Case("sgd", "float32", {}, (0.1,), tensors, (tensors,)), columns, kept, kept)
+    assert left_out["which"] == (which or "tensor 0")
