@@ -48,7 +48,7 @@ IN_DTYPES = [
 """Subjects with dtypes: all of wrappers and the rules of fluid, a wide and a narrow one of the rules of other books."""
 
 IN_TURN = list(zip(SUBJECTS, cycle(FORMATS)))
-"""Each subject with one dtype, and the next one with the next: the README's commands judge our backend in all."""
+"""Each subject with one dtype, and the next one with the next; `test_properties.py` tries all of `IN_DTYPES`."""
 
 vectors_of = cache(vector_table.made)
 
