@@ -132,7 +132,7 @@ def test_increments_in_a_narrower_format_are_no_other_rule() -> None:
 
 
 def capturable() -> Any:
-    """Make a class of torch."""
+    """Return a class of torch; the test is skipped where torch is not installed."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
 
     class Capturable(torch.optim.Optimizer):
