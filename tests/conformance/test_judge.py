@@ -20,7 +20,7 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle import batched
 from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.selftest.sensitivity import HALF_QUICK, QUARTER_QUICK
-from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.conformance.targets.session import Guard
@@ -61,7 +61,7 @@ LITTLE_SAID = {
 
 @pytest.mark.parametrize(
     ("optimizer", "dtype"),
-    dict.fromkeys([*IN_TURN, *((name, dtype) for name in LITTLE_SAID for dtype in ("bfloat16", "float32"))]),
+    dict.fromkeys([*IN_TURN, *((name, "float32") for name in SUBJECTS), *((name, "bfloat16") for name in LITTLE_SAID)]),
 )
 def test_the_reference_conforms_in_working_precision(optimizer: str, dtype: str) -> None:
     wide = dtype in ("float32", "float64")
