@@ -132,7 +132,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Units:
-    """Items cut into runs of at most `UNIT` elements, always in the same places, whichever thread computes them.
+    """Items cut into runs of at most so many elements, always in the same places, whichever thread computes them.
 
     Attributes:
         item: the item of each unit, int64.
@@ -147,12 +147,12 @@ class Units:
     elements: int
 
     @classmethod
-    def of(cls, count: Array) -> Units:
-        """Cut items with these numbers of elements into units."""
-        pieces = -(-count // UNIT)
+    def of(cls, count: Array, most: int = UNIT) -> Units:
+        """Cut items with these numbers of elements into units of at most so many."""
+        pieces = -(-count // most)
         item = np.repeat(np.arange(len(count)), pieces)
-        start = (np.arange(len(item)) - np.repeat(np.cumsum(pieces) - pieces, pieces)) * UNIT
-        length = np.minimum(count[item] - start, UNIT)
+        start = (np.arange(len(item)) - np.repeat(np.cumsum(pieces) - pieces, pieces)) * most
+        length = np.minimum(count[item] - start, most)
         return cls(item, start, length, int(count.sum()))
 
     def table(self, back: Array | None = None) -> Array:

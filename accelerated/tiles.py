@@ -121,10 +121,10 @@ class Tiles:
             return [np.sqrt(total / sizes) for total in totals]
 
 
-def share_of(tiles: Tiles, factors: Factors) -> Array:
-    """Return for each matrix the share of an average that this update keeps."""
-    updates = (tiles.plan.arena.updates[tiles.plan.tensors] + 1).astype(np.float64)
-    kept: Array = np.broadcast_to(factors.weight(updates), updates.shape)[tiles.item]
+def share_of(plan: Plan, tensor: Array, factors: Factors) -> Array:
+    """Return the share of an average that this update keeps, for each matrix given the number of its tensor."""
+    updates = (plan.arena.updates[plan.tensors] + 1).astype(np.float64)
+    kept: Array = np.broadcast_to(factors.weight(updates), updates.shape)[tensor]
     return kept.astype(np.float64)
 
 

@@ -58,6 +58,5 @@ class Speed:
 
 def called(contender: str) -> str:
     """Return the name of a contender for readers who do not know those of our engines."""
-    return {TOUCH: "speed of memory", "numba": "accelerated numba", "numpy": "accelerated numpy"}.get(
-        contender, contender
-    )
+    names = {TOUCH: "speed of memory", "numba": "accelerated numba", "numpy": "accelerated numpy"}
+    return names.get(contender, contender)

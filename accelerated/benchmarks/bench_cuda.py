@@ -1,28 +1,33 @@
-"""Times every rule on a CUDA device, beside a copy from device to device and torch's fused Adam, with events.
+"""Times every rule on a CUDA device, beside the touch limit and torch's steps there, with events.
 
 Skipped where there is no device, or no CuPy. ``nox -s bench`` runs this with the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from statistics import median
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from functools import lru_cache, partial
+from importlib import metadata
 from typing import Any
 
 import numpy as np
 import pytest
 
-from optimetry.accelerated.benchmarks.measuring import LR, hyper_of, shape_of
-from optimetry.accelerated.benchmarks.touch import bytes_moved
+from optimetry.accelerated.benchmarks.measuring import LR, hyper_of, rows_of, shape_of, touching
+from optimetry.accelerated.benchmarks.rounds import Timing, timing
 from optimetry.accelerated.devices.cuda import CudaDevice
 from optimetry.accelerated.dtypes import DTYPES
-from optimetry.accelerated.kernels import kernel_of, offered
+from optimetry.accelerated.kernels import offered
 from optimetry.accelerated.optimizer import Accelerated
+from optimetry.conformance.targets.peers import TimedStep
 from optimetry.reference.errors import EngineUnavailableError
 from optimetry.reference.rules import rule_named
+from optimetry.reports.speed import TOUCH
 
-ROUNDS, STEPS = 15, 10
-"""Samples, and the steps of each: the processor prepares one step while the device does the one before."""
+ROUNDS, SAMPLE, MOST = 9, 5e-3, 20
+"""Samples of each contender; the seconds that one takes at least, and its steps at most: the processor prepares one
+step while the device does the one before."""
 
 
 @pytest.fixture
@@ -34,59 +39,72 @@ def device() -> CudaDevice:
         pytest.skip(f"not run: {error}")
 
 
-def seconds(step: Callable[[], Any], event: Callable[[], Any], elapsed: Callable[[Any, Any], float]) -> float:
-    """Return the median seconds of one step.
+def timings(
+    contenders: Mapping[str, TimedStep], event: Callable[[], Any], elapsed: Callable[[Any, Any], float]
+) -> dict[str, Timing]:
+    """Time one step of each contender, in turns.
 
     Args:
-        step: what is timed; it is queued on the current stream.
+        contenders: functions that queue one step on the current stream.
         event: makes an event of that stream's library.
         elapsed: the milliseconds between two events that have passed.
     """
-    samples = []
-    for sample in range(ROUNDS + 2):  # the first two are for compilers and clocks
+
+    def seconds(step: TimedStep, steps: int) -> float:
         start, end = event(), event()
         start.record()
-        for _ in range(STEPS):
+        for _ in range(steps):
             step()
         end.record()
         end.synchronize()
-        if sample >= 2:
-            samples.append(elapsed(start, end) / 1e3 / STEPS)
-    return median(samples)
+        return elapsed(start, end) / 1e3 / steps
+
+    steps = {}
+    for name, step in contenders.items():
+        seconds(step, 1)  # which compiles and allocates
+        steps[name] = min(MOST, max(1, int(SAMPLE / seconds(step, 1))))
+    samples = {name: list[tuple[float, float]]() for name in contenders}
+    names = list(contenders)
+    for done in range(ROUNDS):
+        for name in names[done % len(names) :] + names[: done % len(names)]:
+            samples[name].append((seconds(contenders[name], steps[name]), 0.0))
+    return {name: timing(values) for name, values in samples.items()}
 
 
-def on_cupy(step: Callable[[], Any]) -> float:
-    """Return the median seconds of one step on CuPy's current stream."""
-    import cupy
-
-    return seconds(step, cupy.cuda.Event, cupy.cuda.get_elapsed_time)
-
-
-def copying(device: CudaDevice, count: int) -> float:
-    """Measure the bytes per second, read and written, of a copy from device to device."""
-    source, target = (device.zeros(count, np.uint8) for _ in range(2))
-    data: Any = target.data
-    return 2 * count / on_cupy(lambda: data.copy_from_device_async(source.data, count))
+@lru_cache(maxsize=1)
+def on_device(dtype: str, elements: int) -> Any:
+    """Copy normal numbers to the device."""
+    values = np.random.default_rng(0).standard_normal(min(elements, 10**6), np.float32)
+    return CudaDevice().given(np.resize(values, elements).astype(DTYPES[dtype].dtype))
 
 
-FUSED = {"adam": "Adam", "torch.adam": "Adam", "torch.adamw": "AdamW", "torch.sgd": "SGD"}
-"""The classes of torch with a fused step on CUDA that moves the same memory, by rule."""
-
-
-def torch_fused(rule: str, values: Any, dtype: str) -> float | None:
-    """Return the seconds of one fused step of torch; None where it has none, or torch has no CUDA device."""
-    if rule not in FUSED:
-        return None
+def torch_steps(rule: str, dtype: str, tensors: int, shape: tuple[int, ...]) -> Iterator[tuple[str, TimedStep]]:
+    """Yield a step of torch's fastest implementation on CUDA; none where torch has no such class, or no device."""
     try:
         import torch
+
+        from optimetry.conformance.targets.torch.rules import ENGINES
+        from optimetry.conformance.targets.torch.table import OFFERS
     except ImportError:
-        return None
-    if not torch.cuda.is_available():
-        return None
-    parameter = torch.nn.Parameter(torch.from_numpy(values).to("cuda", getattr(torch, dtype)))
-    parameter.grad = parameter.detach().clone()
-    step = getattr(torch.optim, FUSED[rule])([parameter], lr=LR, fused=True).step
-    return seconds(step, lambda: torch.cuda.Event(enable_timing=True), lambda start, end: start.elapsed_time(end))
+        return
+    offer = OFFERS.get(rule)
+    if offer is None or offer.sparse or not torch.cuda.is_available():
+        return
+    hyper = rule_named(rule).of(hyper_of(rule)).hyper()
+    for engine in reversed(ENGINES):
+        if offer.refusal(rule, hyper, dtype, engine) is not None:
+            continue
+        made = partial(torch.randn, shape, device="cuda", dtype=getattr(torch, dtype))
+        parameters = [torch.nn.Parameter(made()) for _ in range(tensors)]
+        for parameter in parameters:
+            parameter.grad = made()
+        try:
+            step = offer.cls(parameters, **{offer.rate: LR}, **offer.keywords_on(engine, hyper)).step
+            step()
+        except RuntimeError:  # fused on the processor alone
+            continue
+        yield f"torch {engine}", step
+        return
 
 
 @pytest.mark.parametrize(("tensors", "elements"), [(1, 10**6), (1, 10**7), (1, 10**8), (1_000, 10_000), (10_000, 100)])
@@ -96,27 +114,30 @@ def torch_fused(rule: str, values: Any, dtype: str) -> float | None:
 def test_cuda(
     benchmark: Any, device: CudaDevice, rule: str, fmad: bool, dtype: str, tensors: int, elements: int
 ) -> None:
-    """Time one rule; its row holds everything that was measured beside it."""
-    values = np.resize(np.random.default_rng(0).standard_normal(10**6).astype(np.float32), elements)
-    narrow = values.reshape(shape_of(rule, elements)).astype(DTYPES[dtype].dtype)
-    parameters, grads = ([device.given(narrow) for _ in range(tensors)] for _ in range(2))
-    optimizer = Accelerated(rule, parameters, hyper_of(rule), engine="cuda", fmad=fmad)
-    spent = on_cupy(lambda: optimizer.step(grads, LR))
-    moved = bytes_moved(kernel_of(rule_named(rule).of(hyper_of(rule))), DTYPES[dtype]) * tensors * elements
-    copied = copying(device, max(moved // 2, 1))
-    peer = torch_fused(rule, values, dtype) if tensors == 1 else None
+    """Time one rule."""
     import cupy
 
-    benchmark.extra_info["cuda"] = {
-        "device": cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)["name"].decode(),
-        "rule": rule,
-        "fmad": fmad,
-        "dtype": dtype,
-        "tensors": tensors,
-        "elements": elements,
-        "ns per parameter": spent / tensors / elements * 1e9,
-        "GB/s": moved / spent / 1e9,
-        "share of a copy": moved / spent / copied,
-        "times as fast as torch fused": None if peer is None else peer / spent,
-    }
-    benchmark.pedantic(optimizer.step, args=(grads, LR), rounds=1)
+    shape = shape_of(rule, elements)
+    values = on_device(dtype, elements).reshape(shape)
+    parameters, grads = ([values.copy() for _ in range(tensors)] for _ in range(2))
+    optimizer = Accelerated(rule, parameters, hyper_of(rule), engine="cuda", fmad=fmad)
+    step = partial(optimizer.step, grads, LR)
+    contenders = {TOUCH: touching(optimizer, grads), "cuda with fmad" if fmad else "cuda": step}
+    peers = dict(torch_steps(rule, dtype, tensors, shape))
+    times = timings(contenders | peers, cupy.cuda.Event, cupy.cuda.get_elapsed_time)
+    benchmark.extra_info["cuda"] = [asdict(row) for row in rows_of(rule, dtype, tensors, elements, times, list(peers))]
+    benchmark.extra_info["device"] = device_name()
+    benchmark.pedantic(step, rounds=1)
+
+
+def device_name() -> str:
+    """Name the device, its driver and what runs on it."""
+    import cupy
+
+    name = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)["name"].decode()
+    driver = cupy.cuda.runtime.driverGetVersion()
+    try:
+        peer = f", torch {metadata.version('torch')}"
+    except metadata.PackageNotFoundError:
+        peer = ""
+    return f"{name}, driver for CUDA {driver // 1000}.{driver % 1000 // 10}, CuPy {cupy.__version__}{peer}"

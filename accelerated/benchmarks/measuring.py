@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from optimetry.accelerated.benchmarks.rounds import timings
+from optimetry.accelerated.benchmarks.rounds import Timing, timings
 from optimetry.accelerated.benchmarks.touch import bytes_moved, touch
 from optimetry.accelerated.devices.host import HOST
 from optimetry.accelerated.dtypes import DTYPES, Array
@@ -98,8 +98,15 @@ def measure(
     documented = rule_named(rule).of(hyper_of(rule))
     peer_steps = dict(others(rule, documented.hyper(), parameters, grads, LR)) if others else {}
     times = timings(contenders | peer_steps, seconds=seconds)
-    peer = min(peer_steps, key=lambda name: times[name].median) if peer_steps else None
-    moved = bytes_moved(kernel_of(documented), DTYPES[dtype])
+    return rows_of(rule, dtype, tensors, elements, times, list(peer_steps))
+
+
+def rows_of(
+    rule: str, dtype: str, tensors: int, elements: int, times: Mapping[str, Timing], peers: Sequence[str]
+) -> list[Speed]:
+    """Return the rows of contenders, given their times and which of them are peers."""
+    peer = min(peers, key=lambda name: times[name].median) if peers else None
+    moved = bytes_moved(kernel_of(rule_named(rule).of(hyper_of(rule))), DTYPES[dtype])
     total = tensors * elements
     return [
         Speed(
@@ -110,7 +117,7 @@ def measure(
             elements=elements,
             nanoseconds=time.median / total * 1e9,
             spread=time.spread,
-            threads=time.threads,
+            threads=time.threads or None,
             bytes=moved,
             gigabytes_per_second=moved * total / time.median / 1e9,
             touch_share=times[TOUCH].median / time.median,

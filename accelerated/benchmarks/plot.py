@@ -24,13 +24,13 @@ LINES: dict[str, dict[str, str]] = {
 """How the lines of the sweep look, in the order of `_of`."""
 
 
-def draw(rows: Sequence[Row], file: Path) -> None:
-    """Write the picture as SVG for both themes, the same for the same rows; nothing where no row is of `SIZES`.
+def draw(rows: Sequence[Row], file: Path, engine: str = "numba", sizes: Sequence[tuple[int, int]] = SIZES) -> None:
+    """Write the picture as SVG for both themes, the same for the same rows; nothing where no row is of these sizes.
 
     Bars are nanoseconds for each parameter, shorter is faster; a stroke is the touch limit. Where the bar of a peer is
     cut off, its figure is behind it.
     """
-    chosen = {size: times for size in SIZES if (times := _of(rows, size))}
+    chosen = {size: times for size in sizes if (times := _of(rows, size, engine))}
     if not chosen:
         return
     rules = max(map(len, chosen.values()))
@@ -39,7 +39,7 @@ def draw(rows: Sequence[Row], file: Path) -> None:
         for axes, ((tensors, elements), times) in zip(row, chosen.items(), strict=True):
             edge = 4 * max(ours for ours, _, _ in times.values())
             for place, (ours, peer, limit) in enumerate(reversed(times.values())):
-                axes.barh(place + 0.2, ours, 0.38, color=OURS, label="ours (numba)")
+                axes.barh(place + 0.2, ours, 0.38, color=OURS, label=f"ours ({engine})")
                 if peer:
                     axes.barh(place - 0.2, peer["nanoseconds"], 0.38, color=PEER, alpha=0.4, label="fastest peer")
                     figures = f", {peer['nanoseconds']:.1f}" if peer["nanoseconds"] > edge else ""
@@ -62,7 +62,7 @@ def draw_sweep(rows: Sequence[Row], file: Path) -> None:
     """
     times: dict[str, dict[int, tuple[float, float | None, float]]] = {}
     for size in sorted({(row["tensors"], row["elements"]) for row in rows if row["tensors"] == 1}):
-        for rule, (ours, peer, limit) in _of(rows, size).items():
+        for rule, (ours, peer, limit) in _of(rows, size, "numba").items():
             times.setdefault(rule, {})[size[1]] = ours, peer["nanoseconds"] if peer else None, limit
     times = {rule: by_size for rule, by_size in times.items() if len(by_size) >= 3}
     if not times:
@@ -77,14 +77,14 @@ def draw_sweep(rows: Sequence[Row], file: Path) -> None:
     file.write_text(panels(lines, LINES, "elements of one tensor, float32", "ns per parameter"), encoding="utf-8")
 
 
-def _of(rows: Sequence[Row], size: tuple[int, int]) -> dict[str, tuple[float, Row | None, float]]:
-    """Return for each rule our time, the fastest peer's row, and the touch limit."""
+def _of(rows: Sequence[Row], size: tuple[int, int], engine: str) -> dict[str, tuple[float, Row | None, float]]:
+    """Return for each rule the time of our engine, the fastest peer's row, and the touch limit."""
     times = {}
     mine = [row for row in rows if (row["dtype"], row["tensors"], row["elements"]) == ("float32", *size)]
     for rule in dict.fromkeys(row["rule"] for row in mine):
         contenders = {row["contender"]: row for row in mine if row["rule"] == rule}
-        if "numba" in contenders:
-            ours = contenders["numba"]
+        if engine in contenders:
+            ours = contenders[engine]
             peer = contenders.get(ours["peer"]) if ours["peer"] else None
             times[rule] = ours["nanoseconds"], peer, contenders[TOUCH]["nanoseconds"]
     return times

@@ -24,7 +24,8 @@ class Timing:
     Attributes:
         median: seconds of one step.
         spread: half the distance of the quartiles, as a share of the median.
-        threads: the most threads of this process that ran at once in a round: processor time divided by time.
+        threads: the most threads of this process that ran at once in a round: processor time divided by time; 0 where
+            a device does the work.
     """
 
     median: float
@@ -55,10 +56,11 @@ def timings(contenders: Mapping[str, TimedStep], *, seconds: float, rounds: int 
             taken = time.perf_counter() - start
             samples[name].append((taken / times, (time.process_time() - worked) / taken))
         done += 1
-    return {name: _timing(values) for name, values in samples.items()}
+    return {name: timing(values) for name, values in samples.items()}
 
 
-def _timing(samples: list[tuple[float, float]]) -> Timing:
+def timing(samples: list[tuple[float, float]]) -> Timing:
+    """Return the times of samples: seconds of a step, and threads, of each."""
     times, threads = zip(*samples, strict=True)
     low, median, high = np.quantile(times, (0.25, 0.5, 0.75)).tolist()
     return Timing(median, (high - low) / 2 / median if median else 0.0, max(threads))

@@ -1,10 +1,13 @@
-"""Writes tables of a benchmark run: ``python -m optimetry.accelerated.benchmarks.tables RUN.json --out DIR``."""
+"""Writes tables of a benchmark run: ``python -m optimetry.accelerated.benchmarks.tables RUN.json --out DIR``.
+
+What was run on a CUDA device gets a page of its own, ``cuda.md``; all else is on ``speed.md``.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -37,8 +40,10 @@ COLUMNS = {
 READING = """\
 *touch* is a kernel that reads and writes the same arrays as ours, with one addition in place of the formula: what
 memory allows. Bytes are those that ours moves; torch moves fewer for bfloat16 parameters, whose state it keeps in
-bfloat16, ours in float32. *threads* is how many ran at once, processor time by time in the round where most did, and
-*\N{PLUS-MINUS SIGN}* half the distance of the quartiles of the times, as a share of the median."""
+bfloat16, ours in float32. *\N{PLUS-MINUS SIGN}* is half the distance of the quartiles of the times, as a share of the
+median."""
+
+THREADS = " *threads* is how many ran at once, processor time by time in the round where most did."
 
 MACHINE = ("arch", "brand_raw", "count", "hz_actual_friendly", "l2_cache_size", "l3_cache_size")
 """The fields of the description of a processor that are kept."""
@@ -47,14 +52,15 @@ MACHINE = ("arch", "brand_raw", "count", "hz_actual_friendly", "l2_cache_size", 
 def measured(run: Mapping[str, Any]) -> dict[str, list[Row]]:
     """Return what a run of pytest-benchmark measured, as rows of its tables."""
     extra = [bench["extra_info"] for bench in run["benchmarks"]]
-    names = {"cuda": "cuda", "processes": "process", "figures": "figures"}
-    rows = {"rows": [row for info in extra for row in info.get("rows", [])]}
+    names = {"processes": "process", "figures": "figures"}
+    rows = {name: [row for info in extra for row in info.get(name, [])] for name in ("rows", "cuda")}
     return rows | {name: [info[key] for info in extra if key in info] for name, key in names.items()}
 
 
 def text_of(run: Mapping[str, Any]) -> str:
     """Write the tables of a run of pytest-benchmark as Markdown; the same run gives the same text."""
-    rows, cuda, processes, all_figures = measured(run).values()
+    tables = measured(run)
+    rows, processes, all_figures = (tables[name] for name in ("rows", "processes", "figures"))
     machine = run["machine_info"]
     peers = ", ".join(f"{name} {version}" for name, version in versions().items())
     setting = (
@@ -62,19 +68,30 @@ def text_of(run: Mapping[str, Any]) -> str:
         f"processors, Python {machine['python_version']}. Peers: {peers or 'none'}. Contenders took turns; figures are "
         "medians of one run."
     )
-    parts = ["# Speed of the accelerated backend", setting, timed_with(sorted({row["rule"] for row in rows})), READING]
-    for dtype, tensors, elements in sorted(
-        {(row["dtype"], row["tensors"], row["elements"]) for row in rows}, key=_order
-    ):
-        chosen = [row for row in rows if (row["dtype"], row["tensors"], row["elements"]) == (dtype, tensors, elements)]
-        parts += [f"## {dtype}, {tensors:,} x {elements:,} elements", _table(chosen)]
-    if cuda:
-        parts += ["## CUDA", tabulate(cuda, headers="keys", tablefmt="github", floatfmt=".2f", missingval="-")]
+    parts = ["# Speed of the accelerated backend", setting, timed_with(sorted({row["rule"] for row in rows}))]
+    parts += [READING + THREADS, *_sections(rows)]
     if processes:
         parts += ["## Whole processes", tabulate(processes, headers="keys", tablefmt="github", floatfmt=".2f")]
     for figures in map(dict, all_figures):
         parts += [f"## {figures.pop('of')}", tabulate([figures], headers="keys", tablefmt="github", floatfmt=".4g")]
     return "\n\n".join(parts) + "\n"
+
+
+def cuda_text_of(run: Mapping[str, Any]) -> str:
+    """Write the tables of what a run timed on CUDA devices, as Markdown; the same run gives the same text."""
+    rows = measured(run)["cuda"]
+    devices = sorted({bench["extra_info"]["device"] for bench in run["benchmarks"] if "device" in bench["extra_info"]})
+    setting = f"Device: {'; '.join(devices)}. Contenders took turns; figures are medians of one run, timed with events."
+    parts = ["# Speed on CUDA", setting, timed_with(sorted({row["rule"] for row in rows})), READING, *_sections(rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _sections(rows: Sequence[Row]) -> Iterator[str]:
+    """Write a heading and a table for each dtype and size."""
+    for about in sorted({(row["dtype"], row["tensors"], row["elements"]) for row in rows}, key=_order):
+        dtype, tensors, elements = about
+        yield f"## {dtype}, {tensors:,} x {elements:,} elements"
+        yield _table([row for row in rows if (row["dtype"], row["tensors"], row["elements"]) == about])
 
 
 def timed_with(rules: Sequence[str]) -> str:
@@ -91,9 +108,11 @@ def _order(size: tuple[str, int, int]) -> tuple[bool, str, int, int]:
 
 def _table(rows: Sequence[Row]) -> str:
     ordered = sorted(rows, key=lambda row: (row["rule"], row["nanoseconds"]))
-    cells = [[_cell(column, row.get(column)) for column in COLUMNS] for row in ordered]
-    sides = ["left" if column in ("rule", "contender") else "right" for column in COLUMNS]
-    table: str = tabulate(cells, list(COLUMNS.values()), "github", disable_numparse=True, colalign=sides)
+    columns = [column for column in COLUMNS if column != "threads" or any(row.get(column) for row in rows)]
+    cells = [[_cell(column, row.get(column)) for column in columns] for row in ordered]
+    sides = ["left" if column in ("rule", "contender") else "right" for column in columns]
+    names = [COLUMNS[column] for column in columns]
+    table: str = tabulate(cells, names, "github", disable_numparse=True, colalign=sides)
     return table
 
 
@@ -111,22 +130,28 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder for the tables")
     arguments = parser.parse_args()
     run = json.loads(arguments.run.read_text(encoding="utf-8"))
-    tables = measured(run)
-    rows = tables["rows"]
-    kept = {
-        "machine": {name: run["machine_info"]["cpu"].get(name) for name in MACHINE},
-        "versions": versions(),
-        **tables,
-    }
     arguments.out.mkdir(parents=True, exist_ok=True)
-    (arguments.out / "speed.json").write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-    (arguments.out / "speed.md").write_text(text_of(run), encoding="utf-8")
+    tables = measured(run)
+    if on_cuda := tables.pop("cuda"):
+        write(arguments.out, "cuda", {"cuda": on_cuda}, cuda_text_of(run))
+        draw(on_cuda, arguments.out / "cuda.svg", "cuda", ((1, 100_000_000), (1_000, 10_000)))
+    if not any(tables.values()):
+        return
+    machine = {name: run["machine_info"]["cpu"].get(name) for name in MACHINE}
+    write(arguments.out, "speed", {"machine": machine, "versions": versions(), **tables}, text_of(run))
+    rows = tables["rows"]
     draw(rows, arguments.out / "speed.svg")
     draw_sweep(rows, arguments.out / "sweep.svg")
     dtypes, rules = (sorted({row[column] for row in rows}) for column in ("dtype", "rule"))
     ours = "accelerated", metadata.version("optimetry")
     header = header_of(*ours, dtypes=dtypes, optimizers=rules, seed=0, effort="none")
     add(arguments.out / "results.jsonl", Results(header, speed=[Speed(**row) for row in rows]))
+
+
+def write(out: Path, stem: str, figures: Mapping[str, Any], text: str) -> None:
+    """Write figures as JSON, and a page of them."""
+    (out / f"{stem}.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    (out / f"{stem}.md").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

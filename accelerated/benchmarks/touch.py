@@ -17,7 +17,13 @@ def touch(kernel: Kernel) -> Kernel:
 
 
 def _touch(pass_: Pass) -> Pass:
-    return dataclasses.replace(pass_, function=_function(pass_), scalars=lambda lr, t, *norms: ())
+    sums, results = _results(pass_)
+    function = _function_of(pass_.reads, (*sums, *results))
+    cuda = [f"measured{j} = {name};" for j, name in enumerate(sums)]
+    cuda += [f"const real new{j} = {result};" for j, result in enumerate(results)]
+    cuda += [f"{name} = new{j};" for j, name in enumerate(pass_.writes)]
+    nothing = {"scalars": lambda lr, t, *norms: (), "rate": None, "number": None}
+    return dataclasses.replace(pass_, function=function, cuda="\n".join(cuda), **nothing)
 
 
 @cache
@@ -31,8 +37,8 @@ def _function_of(reads: tuple[str, ...], results: tuple[str, ...]) -> Callable[.
     return function
 
 
-def _function(pass_: Pass) -> Callable[..., Any]:
-    """Write a function that adds an unwritten array to every written one; where nothing is measured, it reads all."""
+def _results(pass_: Pass) -> tuple[tuple[str, ...], list[str]]:
+    """Return what is measured, and a sum for each written array: of it and an unwritten one; else one sum of all."""
     unread = [name for name in pass_.reads if name not in pass_.writes]
     spare = unread[0] if unread else pass_.reads[-1]
     results = [f"{name} + {spare}" for name in pass_.writes]
@@ -40,8 +46,7 @@ def _function(pass_: Pass) -> Callable[..., Any]:
         results = [" + ".join(pass_.reads)]
     elif GRAD not in pass_.reads:
         results = [" + ".join(pass_.reads) if name == PARAM else name for name in pass_.writes]
-    sums = pass_.reads[: pass_.sums]
-    return _function_of(pass_.reads, (*sums, *results))
+    return pass_.reads[: pass_.sums], results
 
 
 def bytes_moved(kernel: Kernel, dtypes: DtypePair) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.accelerated.devices import driver, nvrtc
-from optimetry.accelerated.devices.interface import Launch
+from optimetry.accelerated.devices.interface import Launch, address_of
 from optimetry.accelerated.dtypes import Array
 from optimetry.reference.errors import EngineUnavailableError
 
@@ -84,6 +84,11 @@ class CudaDevice:
         """Return the current stream."""
         with self._current():
             return int(self._cupy.cuda.get_current_stream().ptr)
+
+    def renew(self, target: Any, values: bytes) -> None:
+        """Copy through the driver's own pinned memory: the bytes are read before this returns."""
+        with self._current():
+            target.data.copy_from_host_async(address_of(np.frombuffer(values, np.uint8)), len(values))
 
     def compiled(self, text: str, name: str, *, fmad: bool) -> Launch:
         """Compile a kernel for this device, once in a process."""

@@ -79,6 +79,10 @@ class Computer(Device, Protocol):
         """Return the current stream: a launch waits for earlier work on the same stream, and for nothing else."""
         ...
 
+    def renew(self, target: Array, values: bytes) -> None:
+        """Copy bytes over an array, in the order of the current stream, which is not waited for."""
+        ...
+
     def compiled(self, text: str, name: str, *, fmad: bool) -> Launch:
         """Compile a kernel of a program.
 

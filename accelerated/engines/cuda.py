@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from optimetry.accelerated.arena import Column
-from optimetry.accelerated.devices.interface import Computer, Launch, address_of
+from optimetry.accelerated.devices.interface import Computer
 from optimetry.accelerated.dtypes import Array, DtypePair
+from optimetry.accelerated.engines.cuda_launches import Launches
 from optimetry.accelerated.engines.cuda_tiles import CudaTiles
 from optimetry.accelerated.kernels.kernel import Kernel, Pass
-from optimetry.accelerated.plan import Plan, per_item, scalar_rows
+from optimetry.accelerated.plan import Plan, Units, per_item, scalar_rows
 from optimetry.accelerated.selection.cuda import CudaSelector
 from optimetry.accelerated.source.cuda_text import norms_text, pass_text
+
+UNIT = 4096
+"""The most elements of one unit, fewer than on the processor: each is one block, of which a thousand run at once."""
 
 
 class CudaEngine:
@@ -47,11 +52,11 @@ class CudaExecutable:
     def __init__(self, kernel: Kernel, dtypes: DtypePair, device: Computer, *, master: bool, fmad: bool) -> None:
         self.kernel, self.dtypes, self.device, self.master = kernel, dtypes, device, master
         passes = kernel.passes
-        self._passes = [
+        self.passes = [
             device.compiled(pass_text(pass_, dtypes, device.threads, master=master), "one_pass", fmad=fmad)
             for pass_ in passes
         ]
-        self._norms = {
+        self.norms = {
             j: device.compiled(norms_text(passes[j - 1], pass_, dtypes, device.threads), "norms", fmad=fmad)
             for j, pass_ in enumerate(passes)
             if pass_.rate is not None
@@ -60,53 +65,83 @@ class CudaExecutable:
 
     def ready(self, plan: Plan, lr: float) -> Callable[[], None]:
         """Prepare one step. All memory is taken here: where there is too little, nothing has been changed."""
-        item, items = plan.units.item, len(plan.count)
-        if not len(item):
+        if not plan.count.any():
             return lambda: None
-        passes = self.kernel.passes
-        sums = [self.device.zeros(len(item) * pass_.sums, np.float64) for pass_ in passes]
-        units = [self._table(name, getattr(plan.units, name)) for name in ("item", "start", "count")]
-        launches: list[tuple[Launch, int, list[Array | int]]] = []
-        for j, pass_ in enumerate(passes):
-            values, row = self._scalars(pass_, plan, lr, self.kernel.measured[j])
-            scalars = self._new(values)
-            if pass_.rate is not None:
-                ends = np.arange(2) * len(item) if pass_.rate.joint else np.searchsorted(item, np.arange(items + 1))
-                numbers = self._new(np.array([lr, *pass_.rate.numbers.values()]))
-                first = self._table(f"first {j}", ends)
-                held: list[Array | int] = []
-                if pass_.number is not None:
-                    held = [plan.arena.numbers[pass_.number.slot], self._table("tensor", plan.tensor)]
-                    held += [self._table("update", plan.updates())]
-                launches.append((self._norms[j], len(ends) - 1, [first, sums[j - 1], numbers, scalars, *held]))
-            addresses = np.stack([plan.addresses(name) for name in pass_.arrays(master=self.master)])
-            table = self._table(f"addresses {j}", addresses)
-            others = [*units, self._table(f"row {j}", row), scalars, sums[j]]
-            launches.append((self._passes[j], len(item), [table, items, *others]))
+        steps: dict[int, PreparedStep] = plan.prepared or {}
+        stream = self.device.stream()  # work that is queued on one stream may not be finished yet for another
+        if stream not in steps:
+            steps[stream] = PreparedStep(self, plan, lr)
+        else:
+            steps[stream].renew(plan, lr)
+        plan.prepared = steps
+        return partial(steps[stream].launches.run, plan)
 
-        def run(kept: Plan = plan) -> None:  # tables have addresses alone: its copies of gradients must live
-            for launch, blocks, arguments in launches:
-                launch(blocks, [value if isinstance(value, int) else address_of(value) for value in arguments])
-
-        return run
-
-    def _new(self, array: Array) -> Array:
-        """Copy a table to the device, where it lives as long as the step that it was prepared for."""
-        return self.device.given(np.ascontiguousarray(array))
-
-    def _table(self, name: str, array: Array) -> Array:
+    def table(self, name: str, array: Array) -> Array:
         """Return a table on the device, copied again only if it has changed: most never do."""
-        key = self.device.stream(), name  # a copy for one stream may not be finished yet for another
+        key = self.device.stream(), name
         if key not in self._kept or not np.array_equal(self._kept[key][0], array):
-            self._kept[key] = array, self._new(array)
+            self._kept[key] = array, self.device.given(np.ascontiguousarray(array))
         return self._kept[key][1]
 
-    def _scalars(self, pass_: Pass, plan: Plan, lr: float, measured: int) -> tuple[Array, Array]:
+
+class PreparedStep:
+    """The launches of one step on one stream, and their tables; a later step renews what is other then.
+
+    The plan keeps this, so this must not keep the plan: memory of the device would wait for the garbage collector.
+    """
+
+    def __init__(self, executable: CudaExecutable, plan: Plan, lr: float) -> None:
+        self.executable, device, table = executable, executable.device, executable.table
+        passes, items = executable.kernel.passes, len(plan.count)
+        cut = Units.of(plan.count, UNIT)
+        units = [table("item", cut.item), table("start", cut.start), table("count", cut.count)]
+        sums = [device.zeros(len(cut.item) * pass_.sums, np.float64) for pass_ in passes]
+        self.launches = launches = Launches(device)
+        for j, pass_ in enumerate(passes):
+            values, row = self._scalars(j, plan, lr)
+            scalars = launches.renewed(f"scalars {j}", values)
+            if pass_.rate is not None:
+                joint = pass_.rate.joint
+                ends = np.arange(2) * len(cut.item) if joint else np.searchsorted(cut.item, np.arange(items + 1))
+                numbers = launches.renewed(f"numbers {j}", self._numbers(pass_, lr))
+                held: list[Array] = []
+                if pass_.number is not None:
+                    update = launches.renewed(f"update {j}", plan.updates())
+                    held = [plan.arena.numbers[pass_.number.slot], table("tensor", plan.tensor), update]
+                first = table(f"first {j}", ends)
+                launches.add(executable.norms[j], len(ends) - 1, first, sums[j - 1], numbers, scalars, *held)
+            addresses = launches.renewed(f"addresses {j}", self._addresses(pass_, plan))
+            others = [*units, table(f"row {j}", row), scalars, sums[j]]
+            launches.add(executable.passes[j], len(cut.item), addresses, items, *others)
+
+    def renew(self, plan: Plan, lr: float) -> None:
+        """Prepare another step of the same plan."""
+        for j, pass_ in enumerate(self.executable.kernel.passes):
+            self.launches.renew(f"scalars {j}", self._scalars(j, plan, lr)[0])
+            if pass_.rate is not None:
+                self.launches.renew(f"numbers {j}", self._numbers(pass_, lr))
+            if pass_.number is not None:
+                self.launches.renew(f"update {j}", plan.updates())
+            if plan.arena.ring in pass_.reads:
+                self.launches.renew(f"addresses {j}", self._addresses(pass_, plan))
+
+    def _numbers(self, pass_: Pass, lr: float) -> Array:
+        assert pass_.rate is not None
+        return np.array([lr, *pass_.rate.numbers.values()], np.float64)
+
+    def _addresses(self, pass_: Pass, plan: Plan) -> Array:
+        return np.stack([plan.addresses(name) for name in pass_.arrays(master=self.executable.master)])
+
+    def _scalars(self, j: int, plan: Plan, lr: float) -> tuple[Array, Array]:
         """Return the scalars of a pass and the row of each item; a first scalar that needs norms is written later."""
+        kernel, dtype = self.executable.kernel, self.executable.dtypes.compute
+        pass_, measured, items = kernel.passes[j], kernel.measured[j], len(plan.count)
+        if not measured and plan.update is not None:
+            with np.errstate(all="ignore"):
+                return np.array([pass_.scalars(lr, plan.update)], np.float64).astype(dtype), np.zeros(items, np.int64)
         if not measured:
-            return scalar_rows(pass_.scalars, lr, plan.updates(), self.dtypes.compute)
-        items = np.arange(len(plan.count))
-        row = np.zeros_like(items) if pass_.rate is not None and pass_.rate.joint else items
+            return scalar_rows(pass_.scalars, lr, plan.updates(), dtype)
+        row = np.zeros(items, np.int64) if pass_.rate is not None and pass_.rate.joint else np.arange(items)
         with np.errstate(all="ignore"):
-            values = pass_.scalars(lr, plan.updates(), *(np.ones(len(items)) for _ in range(measured)))
-        return per_item(values, len(items), self.dtypes.compute), row
+            values = pass_.scalars(lr, plan.updates(), *(np.ones(items) for _ in range(measured)))
+        return per_item(values, items, dtype), row

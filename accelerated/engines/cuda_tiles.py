@@ -7,14 +7,16 @@ from functools import partial
 
 import numpy as np
 
-from optimetry.accelerated.devices.interface import Computer, Launch, address_of
+from optimetry.accelerated.devices.interface import Computer
 from optimetry.accelerated.dtypes import Array, DtypePair
-from optimetry.accelerated.kernels.kernel import COLUMN, ROW, Factors, Kernel
-from optimetry.accelerated.plan import Plan, per_item
-from optimetry.accelerated.source.cuda_tiles import rates_text, renew_text, tiled_text
+from optimetry.accelerated.engines.cuda_launches import Launches
+from optimetry.accelerated.kernels.kernel import COLUMN, ROW, Factors, Kernel, Pass
+from optimetry.accelerated.plan import Plan, Units, per_item
+from optimetry.accelerated.source.cuda_text import batch_of
+from optimetry.accelerated.source.cuda_tiles import columns_text, rates_text, rows_text, tiled_text
 from optimetry.accelerated.tiles import Tiles, inverse_roots, share_of
 
-COLUMNS = 1024
+COLUMNS = 2048
 """The most columns of a tile, fewer than on the processor: each tile is one block, of which hundreds run at once."""
 
 
@@ -27,45 +29,88 @@ class CudaTiles:
         self.kernel, self.factors, self.dtypes = kernel, factors, dtypes
         self.device, self.master = device, master
         threads = device.threads
-        self._passes = [
+        self.widest = min(COLUMNS, threads * batch_of(dtypes))
+        self.passes = [
             device.compiled(tiled_text(pass_, dtypes, threads, master=master, crossed=j == 0), "one_pass", fmad=fmad)
             for j, pass_ in enumerate(kernel.passes)
         ]
-        self._renew = device.compiled(renew_text(dtypes, threads), "renew", fmad=fmad)
-        self._rates = device.compiled(rates_text(kernel, dtypes, threads), "rates", fmad=fmad)
+        self.columns = device.compiled(columns_text(dtypes, threads), "renew_columns", fmad=fmad)
+        self.rows = device.compiled(rows_text(dtypes, threads), "renew_rows", fmad=fmad)
+        self.rates = {
+            j: device.compiled(rates_text(pass_, dtypes, threads), "rates", fmad=fmad)
+            for j, pass_ in enumerate(kernel.passes)
+            if pass_.rate is not None
+        }
 
     def ready(self, plan: Plan, lr: float) -> Callable[[], None]:
         """Prepare one step. All memory is taken here: where there is too little, nothing has been changed."""
-        tiles, factors, put = Tiles.of(plan, COLUMNS), self.factors, self.device.given
-        count, items, tensors = tiles.units.shape[1], len(tiles.item), len(plan.tensors)
-        if not count:
+        if not plan.arena.sizes[plan.tensors].any():
             return lambda: None
-        roots, updates = inverse_roots(tiles), plan.updates()
-        across, down = (self.device.zeros(size, np.float64) for size in tiles.sums)
+        steps: dict[int, PreparedTiles] = plan.prepared or {}
+        stream = self.device.stream()  # work that is queued on one stream may not be finished yet for another
+        if stream not in steps:
+            steps[stream] = PreparedTiles(self, plan, lr)
+        else:
+            steps[stream].renew(plan, lr)
+        plan.prepared = steps
+        return partial(steps[stream].launches.run, plan)
+
+
+class PreparedTiles:
+    """The launches of one step on one stream, and their tables; see `PreparedStep`, which does without tiles."""
+
+    def __init__(self, executable: CudaTiles, plan: Plan, lr: float) -> None:
+        self.executable, device, factors = executable, executable.device, executable.factors
+        put, passes, tiles = device.given, executable.kernel.passes, Tiles.of(plan, executable.widest)
+        count, items, tensors = tiles.units.shape[1], len(tiles.item), len(plan.tensors)
+        roots = inverse_roots(tiles)
+        across, down = (device.zeros(size, np.float64) for size in tiles.sums)
         places = partial(tiles.addresses, factors=factors, roots=roots)
-        units = put(tiles.units)
-        sums = [self.device.zeros(count * pass_.sums, np.float64) for pass_ in self.kernel.passes]
-        launches: list[tuple[Launch, int, list[Array | int]]] = []
-        for j, pass_ in enumerate(self.kernel.passes):
+        units, matrices = put(tiles.units), put(tiles.matrices)
+        sums = [device.zeros(count * pass_.sums, np.float64) for pass_ in passes]
+        self._matrix = tiles.item
+        self.launches = launches = Launches(device)
+        for j, pass_ in enumerate(passes):
             if j == 1:
                 slots = put(np.concatenate([places(name) for name in (factors.rows, factors.columns, ROW, COLUMN)]))
+                share = launches.renewed("share", share_of(plan, self._matrix, factors))
+                pieces = put(pieces_of(tiles.matrices[:, 1], device.threads))
+                launches.add(executable.columns, len(pieces), matrices, items, pieces, slots, share, down)
                 floor = put(np.array([factors.least], np.float64))
-                share = put(share_of(tiles, factors))
-                launches.append((self._renew, items, [put(tiles.matrices), items, slots, share, floor, across, down]))
-            with np.errstate(all="ignore"):
-                values = pass_.scalars(lr, updates, *[np.ones(tensors)] * self.kernel.measured[j])
-            scalars = put(per_item(values, tensors, self.dtypes.compute))
+                launches.add(executable.rows, items, matrices, items, slots, share, floor, across)
+            scalars = launches.renewed(f"scalars {j}", self._scalars(j, plan, lr))
             if pass_.rate is not None:
                 first = put(np.searchsorted(tiles.units[6], np.arange(tensors + 1)))
-                numbers = put(np.array([lr, *pass_.rate.numbers.values()], np.float64))
-                sizes = put(plan.arena.sizes[plan.tensors])
-                counts = put(updates.astype(np.int64))
-                launches.append((self._rates, tensors, [first, sizes, counts, sums[0], sums[j - 1], numbers, scalars]))
-            table = put(np.concatenate([places(name) for name in pass_.arrays(master=self.master)]))
-            launches.append((self._passes[j], count, [table, items, units, count, scalars, sums[j], across, down]))
+                numbers = launches.renewed(f"numbers {j}", self._numbers(pass_, lr))
+                sizes, updates = put(plan.arena.sizes[plan.tensors]), launches.renewed("updates", plan.updates())
+                means = sizes, updates, sums[0], sums[j - 1]
+                launches.add(executable.rates[j], tensors, first, *means, numbers, scalars)
+            table = put(np.concatenate([places(name) for name in pass_.arrays(master=executable.master)]))
+            launches.add(executable.passes[j], count, table, items, units, count, scalars, sums[j], across, down)
+        launches.keep(*roots.values())
 
-        def run(kept: tuple[Plan, dict[str, Array]] = (plan, roots)) -> None:  # tables have their addresses alone
-            for launch, blocks, arguments in launches:
-                launch(blocks, [value if isinstance(value, int) else address_of(value) for value in arguments])
+    def renew(self, plan: Plan, lr: float) -> None:
+        """Prepare another step of the same plan."""
+        self.launches.renew("share", share_of(plan, self._matrix, self.executable.factors))
+        for j, pass_ in enumerate(self.executable.kernel.passes):
+            self.launches.renew(f"scalars {j}", self._scalars(j, plan, lr))
+            if pass_.rate is not None:
+                self.launches.renew(f"numbers {j}", self._numbers(pass_, lr))
+                self.launches.renew("updates", plan.updates())
 
-        return run
+    def _numbers(self, pass_: Pass, lr: float) -> Array:
+        assert pass_.rate is not None
+        return np.array([lr, *pass_.rate.numbers.values()], np.float64)
+
+    def _scalars(self, j: int, plan: Plan, lr: float) -> Array:
+        """Return the scalars of a pass for each tensor; a first one that needs root mean squares is written later."""
+        kernel, tensors = self.executable.kernel, len(plan.tensors)
+        with np.errstate(all="ignore"):
+            values = kernel.passes[j].scalars(lr, plan.updates(), *[np.ones(tensors)] * kernel.measured[j])
+        return per_item(values, tensors, self.executable.dtypes.compute)
+
+
+def pieces_of(columns: Array, threads: int) -> Array:
+    """Return for each run of at most so many columns of matrices the matrix and its first column, as rows, int64."""
+    units = Units.of(columns, threads)
+    return np.stack([units.item, units.start], axis=1)

@@ -48,7 +48,7 @@ class NumbaTiles:
         updates, tensors = tiles.plan.updates(), len(tiles.plan.tensors)
         for j, (pass_, loop) in enumerate(zip(self.kernel.passes, self._loops, strict=True)):
             if j == 1:
-                share = share_of(tiles, factors)
+                share = share_of(tiles.plan, tiles.item, factors)
                 self._renew(
                     tiles.matrices,
                     prepared.slots,

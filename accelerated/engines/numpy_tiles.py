@@ -64,7 +64,8 @@ class NumpyTiles:
 
     def _renew(self, tiles: Tiles, matrices: list[dict[str, Array]], across: Array, down: Array) -> None:
         """Renew the averages of rows and columns from the sums of tiles."""
-        for kept, matrix, table in zip(share_of(tiles, self.factors), matrices, tiles.matrices.tolist(), strict=True):
+        shares = share_of(tiles.plan, tiles.item, self.factors)
+        for kept, matrix, table in zip(shares, matrices, tiles.matrices.tolist(), strict=True):
             rows, columns, high, wide, across_at, down_at, flat = table
             sums = down[down_at : down_at + high * columns].reshape(high, columns).sum(axis=0)
             average = matrix[self.factors.columns][0]

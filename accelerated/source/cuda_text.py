@@ -1,18 +1,20 @@
 """Writes the CUDA C++ around the body of a pass: one launch for all parameters of a dtype.
 
-A launch finds parameters by a table of their addresses. A block takes one unit. Its threads load some elements each
-before they compute and store, so that memory is never idle. For Adam in float32 it reads, in short::
+A launch finds parameters by a table of their addresses. A block takes one unit. A thread loads some elements that are
+neighbours, 16 bytes at once where they are aligned, computes, and stores them. For Adam in float32 it reads, in short::
 
     const i64 unit = blockIdx.x, k = item[unit], length = count[unit];
     float* const a0 = table[0 * items + k] + start[unit];  // param, and so on
     const real lr_t = scalars[row[k] * 6 + 0];  // and so on
-    for (i64 base = threadIdx.x; base < length; base += BATCH * THREADS) {
-        real b0[BATCH], ...;  // loaded
+    for (i64 base = threadIdx.x * BATCH; base < length; base += BATCH * THREADS) {
+        real b0[BATCH], ...;
+        load(b0, a0 + base); ...
         for (each of them) {
             real w = b0[j], g = b1[j], m = b2[j], v = b3[j];
             { the body }
-            a0[i] = w; a2[i] = m; a3[i] = v;
+            b0[j] = w; b2[j] = m; b3[j] = v;
         }
+        store(a0 + base, b0); ...
     }
 
 Norms are summed in double precision and in one fixed order: each thread over its elements, a tree over the threads of a
@@ -23,14 +25,14 @@ There are no atomics, so the same arrays give the same bits.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from textwrap import indent
 
 from optimetry.accelerated.dtypes import DtypePair
-from optimetry.accelerated.kernels.kernel import OUT, PARAM, Pass
+from optimetry.accelerated.kernels.kernel import COLUMN, OUT, PARAM, ROW, Pass
 
-BATCH = 4
-"""How many elements a thread loads before it stores the first."""
+ACCESS = 16
+"""The bytes that a thread moves at once, at most: as many neighbours of the narrowest array are its elements."""
 
 REAL = {"float32": "float", "float64": "double"}
 
@@ -81,6 +83,47 @@ __device__ inline double block_sum(double mine) {{
 }}
 """
 
+NEIGHBOURS = """
+// As many neighbours as are moved at once, and they.
+template <class held> constexpr int TOGETHER = BATCH * sizeof(held) < {access} ? BATCH : {access} / sizeof(held);
+template <class held> struct alignas(TOGETHER<held> * sizeof(held)) Words {{ held number[TOGETHER<held>]; }};
+
+__device__ inline real widen(real number) {{ return number; }}
+__device__ inline void keep(real& place, real number) {{ place = number; }}
+{keep_half}
+// Move BATCH numbers, which are aligned.
+template <class held> __device__ inline void load(real (&to)[BATCH], const held* from) {{
+    #pragma unroll
+    for (int j = 0; j < BATCH; j += TOGETHER<held>) {{
+        const Words<held> words = *reinterpret_cast<const Words<held>*>(from + j);
+        #pragma unroll
+        for (int n = 0; n < TOGETHER<held>; ++n) to[j + n] = widen(words.number[n]);
+    }}
+}}
+template <class held> __device__ inline void store(held* to, const real (&from)[BATCH]) {{
+    #pragma unroll
+    for (int j = 0; j < BATCH; j += TOGETHER<held>) {{
+        Words<held> words;
+        #pragma unroll
+        for (int n = 0; n < TOGETHER<held>; ++n) keep(words.number[n], from[j + n]);
+        *reinterpret_cast<Words<held>*>(to + j) = words;
+    }}
+}}
+
+// Move those of BATCH numbers that remain, one by one; the others are 0.
+template <class held> __device__ inline void load(real (&to)[BATCH], const held* from, i64 remaining) {{
+    #pragma unroll
+    for (int j = 0; j < BATCH; ++j) to[j] = j < remaining ? widen(from[j]) : (real)0;
+}}
+template <class held> __device__ inline void store(held* to, const real (&from)[BATCH], i64 remaining) {{
+    #pragma unroll
+    for (int j = 0; j < BATCH; ++j)
+        if (j < remaining) keep(to[j], from[j]);
+}}
+"""
+
+KEEP_HALF = "__device__ inline void keep(half& place, real number) { place = narrow(number); }"
+
 PASS = """
 extern "C" __global__ void one_pass(
     const address* table, i64 items, const i64* item, const i64* start, const i64* count, const i64* row,
@@ -90,30 +133,36 @@ extern "C" __global__ void one_pass(
 {pointers}
 {scalars}
 {totals}
-    for (i64 base = threadIdx.x; base < length; base += BATCH * THREADS) {{
-{batches}
-        #pragma unroll
-        for (int j = 0; j < BATCH; ++j) {{
-            const i64 i = base + j * THREADS;
-            if (i < length) {{
-{loads}
-            }}
-        }}
-        #pragma unroll
-        for (int j = 0; j < BATCH; ++j) {{
-            const i64 i = base + j * THREADS;
-            if (i < length) {{
-{elements}
-                {{
-{body}
-                }}
-{stores}
-            }}
-        }}
+    for (i64 base = (i64)threadIdx.x * BATCH; base < length; base += BATCH * THREADS) {{
+        const i64 remaining = length - base;
+        const bool whole = aligned && remaining >= BATCH;
+{moved}
     }}
 {sums}
 }}
 """
+
+MOVED = """\
+{batches}
+if (whole) {{
+{loads}
+}} else {{
+{left_loads}
+}}
+#pragma unroll
+for (int j = 0; j < BATCH; ++j) {{
+{elements}
+    {{
+{body}
+    }}
+{results}
+}}
+if (whole) {{
+{stores}
+}} else {{
+{left_stores}
+}}"""
+"""What a thread does with some neighbours, of which ``remaining`` are its; all arrays begin at ``base`` elements."""
 
 NORMS = """
 extern "C" __global__ void norms(
@@ -121,6 +170,7 @@ extern "C" __global__ void norms(
 ) {{
     const i64 k = blockIdx.x;
 {totals}
+    #pragma unroll 4
     for (i64 unit = first[k] + threadIdx.x; unit < first[k + 1]; unit += THREADS) {{
 {adds}
     }}
@@ -136,44 +186,13 @@ extern "C" __global__ void norms(
 
 def pass_text(pass_: Pass, dtypes: DtypePair, threads: int, *, master: bool) -> str:
     """Write the program of a pass; its kernel is ``one_pass``."""
-    names, held = pass_.arrays(master=master), pass_.held(dtypes, master=master)
-    elements, scalars = pass_.arguments
-    variable = dict(zip(pass_.reads, elements, strict=True))
-    variable[OUT] = variable.get(PARAM, "")
-    writes = (*pass_.writes, OUT) if OUT in names else pass_.writes
-
-    def loaded(name: str, number: int) -> str:
-        return f"widen(a{number}[i])" if name in held else f"a{number}[i]"
-
-    def stored(name: str) -> str:
-        return f"narrow({variable[name]})" if name in held else variable[name]
-
-    def pointer(name: str, number: int) -> str:
-        kind = "half" if name in held else "real"
-        return f"{kind}* const a{number} = reinterpret_cast<{kind}*>(table[{number} * items + k]) + start[unit];"
-
-    sums = range(pass_.sums)
+    (_, scalars), sums = pass_.arguments, range(pass_.sums)
+    squares = [f"total{j} += j < remaining ? (double)measured{j} * (double)measured{j} : 0;" for j in sums]
     return common(dtypes, threads) + PASS.format(
-        pointers=lines(1, (pointer(name, j) for j, name in enumerate(names))),
+        pointers=pointers(pass_, dtypes, {PARAM: "start[unit]"}, master=master),
         scalars=lines(1, (f"const real {s} = scalars[row[k] * {len(scalars)} + {j}];" for j, s in enumerate(scalars))),
         totals=lines(1, (f"double total{j} = 0;" for j in sums)),
-        batches=lines(2, (f"real b{j}[BATCH];" for j in range(len(pass_.reads)))),
-        loads=lines(4, (f"b{j}[j] = {loaded(name, j)};" for j, name in enumerate(pass_.reads))),
-        elements=lines(
-            4,
-            (
-                *(f"real {element} = b{j}[j];" for j, element in enumerate(elements)),
-                *(f"real measured{j};" for j in sums),
-            ),
-        ),
-        body=indent(pass_.cuda.strip("\n"), " " * 16),
-        stores=lines(
-            4,
-            (
-                *(f"total{j} += (double)measured{j} * (double)measured{j};" for j in sums),
-                *(f"a{names.index(name)}[i] = {stored(name)};" for name in writes),
-            ),
-        ),
+        moved=indent(moved(pass_, master=master, squares=squares), " " * 8),
         sums=lines(
             1,
             (
@@ -181,6 +200,53 @@ def pass_text(pass_: Pass, dtypes: DtypePair, threads: int, *, master: bool) -> 
                 *(f"if (threadIdx.x == 0) partial[unit * {pass_.sums} + {j}] = total{j};" for j in sums),
             ),
         ),
+    )
+
+
+def pointers(pass_: Pass, dtypes: DtypePair, starts: Mapping[str, str], *, master: bool) -> str:
+    """Write the pointers to the arrays of a pass, ``a0`` and so on, and whether all are ``aligned``.
+
+    Each begins ``starts[name]`` elements behind its address, or else where `PARAM` does. A compiler cannot see from an
+    address out of a table that it is one of global memory.
+    """
+    names, held = pass_.arrays(master=master), pass_.held(dtypes, master=master)
+    text = []
+    for j, name in enumerate(names):
+        kind, start = "half" if name in held else "real", starts.get(name, starts[PARAM])
+        text.append(f"{kind}* const a{j} = reinterpret_cast<{kind}*>(table[{j} * items + k]) + {start};")
+        text.append(f"__builtin_assume(__isGlobal(a{j}));")
+    together = " | ".join(f"(address)a{j}" for j, name in enumerate(names) if name != ROW)  # read one by one
+    return lines(1, (*text, f"const bool aligned = ({together}) % {ACCESS} == 0;"))
+
+
+def moved(pass_: Pass, *, master: bool, squares: Iterable[str]) -> str:
+    """Write what a thread does with some neighbours: load them, compute, sum ``squares``, and store them.
+
+    Of tiles, `ROW` is one number for all of them, and `COLUMN` the same in each row.
+    """
+    names, (elements, _) = pass_.arrays(master=master), pass_.arguments
+    number = {name: j for j, name in enumerate(pass_.reads)}
+    loaded = [(j, "x" if name == COLUMN else "base") for name, j in number.items() if name != ROW]
+    written = [(names.index(name), number[name]) for name in pass_.writes]
+    written += [(names.index(OUT), number[PARAM])] if OUT in names else []
+    return MOVED.format(
+        batches=lines(0, (f"real b{j}[BATCH];" for j, _ in loaded)),
+        loads=lines(1, (f"load(b{j}, a{j} + {place});" for j, place in loaded)),
+        left_loads=lines(1, (f"load(b{j}, a{j} + {place}, remaining);" for j, place in loaded)),
+        elements=lines(
+            1,
+            (
+                *(
+                    f"real {element} = {f'a{j}[y]' if name == ROW else f'b{j}[j]'};"
+                    for (name, j), element in zip(number.items(), elements, strict=True)
+                ),
+                *(f"real measured{j};" for j in range(pass_.sums)),
+            ),
+        ),
+        body=indent(pass_.cuda.strip("\n"), " " * 4),
+        results=lines(1, (*squares, *(f"b{number[name]}[j] = {elements[number[name]]};" for name in pass_.writes))),
+        stores=lines(1, (f"store(a{to} + base, b{j});" for to, j in written)),
+        left_stores=lines(1, (f"store(a{to} + base, b{j}, remaining);" for to, j in written)),
     )
 
 
@@ -222,8 +288,14 @@ def norms_text(measured: Pass, pass_: Pass, dtypes: DtypePair, threads: int) -> 
 
 def common(dtypes: DtypePair, threads: int) -> str:
     """Write what every program begins with."""
-    text = COMMON.format(real=REAL[dtypes.compute.name], threads=threads, batch=BATCH)
-    return text + HALVES.get(dtypes.name, "")
+    text = COMMON.format(real=REAL[dtypes.compute.name], threads=threads, batch=batch_of(dtypes))
+    keep_half = KEEP_HALF if dtypes.narrow else ""
+    return text + HALVES.get(dtypes.name, "") + NEIGHBOURS.format(access=ACCESS, keep_half=keep_half)
+
+
+def batch_of(dtypes: DtypePair) -> int:
+    """Return how many neighbours a thread takes at once."""
+    return ACCESS // dtypes.dtype.itemsize
 
 
 def lines(depth: int, text: Iterable[str]) -> str:

@@ -1,7 +1,9 @@
 """Writes the CUDA C++ of kernels with factors of rows and columns: a block takes one tile, its threads the columns.
 
-Four programs make a step: passes over tiles, the averages between the first two (a block for each matrix), and before
-the last pass its first scalar (a block for each tensor). Sums have one fixed order, as in `cuda_text`.
+Five programs make a step: passes over tiles; between the first two the averages of columns (a block for some columns)
+and those of rows (a block for each matrix); and before the last pass its first scalar (a block for each tensor). A
+thread moves neighbours of a row as in `cuda_text`, so a tile has no more columns than threads have elements at once.
+Sums have one fixed order, as there: those of a column are a thread's own, those of rows are taken of some rows at once.
 """
 
 from __future__ import annotations
@@ -9,9 +11,12 @@ from __future__ import annotations
 from textwrap import indent
 
 from optimetry.accelerated.dtypes import DtypePair
-from optimetry.accelerated.kernels.kernel import COLUMN, OUT, PARAM, ROW, Kernel, Pass
-from optimetry.accelerated.source.cuda_text import common, lines
+from optimetry.accelerated.kernels.kernel import COLUMN, PARAM, ROW, Pass
+from optimetry.accelerated.source.cuda_text import common, lines, moved, pointers
 from optimetry.accelerated.source.tile_text import UNIT
+
+GROUP = 8
+"""The rows whose sums are taken at once: as many shares of the threads of a block add them up."""
 
 PASS = """
 extern "C" __global__ void one_pass(
@@ -22,45 +27,88 @@ extern "C" __global__ void one_pass(
 {pointers}
 {scalars}
 {totals}
-    for (i64 y = 0; y < rows; ++y) {{
-{mine}
-        for (i64 x = threadIdx.x; x < width; x += THREADS) {{
-            const i64 i = (top + y) * stride + left + x;
-{elements}
-            {{
-{body}
-            }}
-{stores}
-        }}
-{crossed}
-    }}
+    const i64 x = (i64)threadIdx.x * BATCH, remaining = width - x;
+    const bool whole = aligned && stride % BATCH == 0 && remaining >= BATCH;
+{rows}
 {sums}
 }}
 """
 
-RENEW = """
-extern "C" __global__ void renew(
-    const i64* matrices, i64 items, const address* slots, const double* share, const double* floor,
-    const double* across, const double* down
+ROWS = """\
+    for (i64 y = 0; y < rows; ++y) {{
+        const i64 base = y * stride + x;
+{moved}
+    }}"""
+
+CROSSED = """\
+    double down_sum[BATCH] = {{}};
+    for (i64 first = 0; first < rows; first += GROUP) {{
+        double across_sum[GROUP] = {{}};
+        #pragma unroll
+        for (int turn = 0; turn < GROUP; ++turn) {{
+            const i64 y = first + turn, base = y * stride + x;
+            if (y < rows) {{
+{moved}
+            }}
+        }}
+        sum_rows(across_sum, across + across_at + first, rows - first);
+    }}
+    #pragma unroll
+    for (int j = 0; j < BATCH; ++j)
+        if (j < remaining) down[down_at + x + j] = down_sum[j];"""
+
+SUM_ROWS = """
+constexpr int GROUP = {group}, SHARE = THREADS / GROUP;
+
+// Sum numbers of each of some rows over the threads of a block; the first thread of a share writes that of its row.
+__device__ inline void sum_rows(const double (&mine)[GROUP], double* sums, i64 remaining) {{
+    __shared__ double lane[GROUP][THREADS];
+    const int r = threadIdx.x / SHARE, first = threadIdx.x % SHARE;
+    for (int row = 0; row < GROUP; ++row) lane[row][threadIdx.x] = mine[row];
+    __syncthreads();
+    double total = 0;
+    for (int thread = first; thread < THREADS; thread += SHARE) total += lane[r][thread];
+    lane[r][first] = total;
+    __syncthreads();
+    if (first == 0 && r < remaining) {{
+        total = 0;
+        for (int thread = 0; thread < SHARE; ++thread) total += lane[r][thread];
+        sums[r] = total;
+    }}
+    __syncthreads();
+}}
+"""
+
+RENEW_COLUMNS = """
+extern "C" __global__ void renew_columns(
+    const i64* matrices, i64 items, const i64* piece, const address* slots, const double* share, const double* down
 ) {{
-    const i64 k = blockIdx.x, rows = matrices[k * 7], columns = matrices[k * 7 + 1], high = matrices[k * 7 + 2],
-        wide = matrices[k * 7 + 3], across_at = matrices[k * 7 + 4], down_at = matrices[k * 7 + 5];
+    const i64 k = piece[blockIdx.x * 2], j = piece[blockIdx.x * 2 + 1] + threadIdx.x;
+    const i64 rows = matrices[k * 7], columns = matrices[k * 7 + 1], high = matrices[k * 7 + 2];
+    if (j >= columns) return;
+    real* const average = reinterpret_cast<real*>(slots[items + k]) + j;
+    double mine = 0;
+    #pragma unroll 8
+    for (i64 tile = 0; tile < high; ++tile) mine += down[matrices[k * 7 + 5] + tile * columns + j];
+    *average = (real)(share[k] * *average + (1 - share[k]) * (mine / rows));
+    reinterpret_cast<real*>(slots[3 * items + k])[j] = (real)(1 / sqrt((double)*average));
+}}
+"""
+
+RENEW_ROWS = """
+extern "C" __global__ void renew_rows(
+    const i64* matrices, i64 items, const address* slots, const double* share, const double* floor, const double* across
+) {{
+    const i64 k = blockIdx.x, rows = matrices[k * 7], columns = matrices[k * 7 + 1], wide = matrices[k * 7 + 3];
     const bool flat = matrices[k * 7 + 6];
     const double kept = share[k];
     real* const row_average = reinterpret_cast<real*>(slots[k]);
-    real* const column_average = reinterpret_cast<real*>(slots[items + k]);
     real* const row = reinterpret_cast<real*>(slots[2 * items + k]);
-    real* const column = reinterpret_cast<real*>(slots[3 * items + k]);
-    for (i64 j = threadIdx.x; j < columns; j += THREADS) {{
-        double mine = 0;
-        for (i64 tile = 0; tile < high; ++tile) mine += down[down_at + tile * columns + j];
-        column_average[j] = (real)(kept * column_average[j] + (1 - kept) * (mine / rows));
-        column[j] = (real)(1 / sqrt((double)column_average[j]));
-    }}
     double total = 0;
     for (i64 j = threadIdx.x; j < rows && !flat; j += THREADS) {{
         double mine = 0;
-        for (i64 tile = 0; tile < wide; ++tile) mine += across[across_at + tile * rows + j];
+        #pragma unroll 4
+        for (i64 tile = 0; tile < wide; ++tile) mine += across[matrices[k * 7 + 4] + tile * rows + j];
         row_average[j] = (real)(kept * row_average[j] + (1 - kept) * (mine / columns));
         total += row_average[j];
     }}
@@ -97,74 +145,44 @@ extern "C" __global__ void rates(
 
 def tiled_text(pass_: Pass, dtypes: DtypePair, threads: int, *, master: bool, crossed: bool) -> str:
     """Write the program of a pass over tiles, whose kernel is ``one_pass``; ``crossed`` as in `tile_text`."""
-    names, held = pass_.arrays(master=master), pass_.held(dtypes, master=master)
-    elements, scalars = pass_.arguments
-    variable = dict(zip(pass_.reads, elements, strict=True))
-    place = {ROW: "top + y", COLUMN: "left + x"}
-
-    def pointer(number: int, name: str) -> str:
-        kind = "half" if name in held else "real"
-        return f"{kind}* const a{number} = reinterpret_cast<{kind}*>(table[{number} * items + k]);"
-
-    def loaded(number: int, name: str) -> str:
-        element = f"a{number}[{place.get(name, 'i')}]"
-        return f"widen({element})" if name in held else element
-
-    def stored(name: str) -> str:
-        value = variable.get(name, variable.get(PARAM, ""))
-        return f"narrow({value})" if name in held else value
-
-    writes = (*pass_.writes, OUT) if OUT in names else pass_.writes
-    sums, last = range(pass_.sums), pass_.sums - 1
-    squared = [f"const double square{j} = (double)measured{j} * (double)measured{j};" for j in sums]
-    return common(dtypes, threads) + PASS.format(
-        unit=lines(1, (f"const i64 {name} = unit[{j} * units + blockIdx.x];" for j, name in enumerate(UNIT))),
-        pointers=lines(1, (pointer(j, name) for j, name in enumerate(names))),
-        scalars=lines(1, (f"const real {s} = scalars[r * {len(scalars)} + {j}];" for j, s in enumerate(scalars))),
-        totals=lines(1, (f"double total{j} = 0;" for j in sums)),
-        mine=lines(2, ("double mine = 0;",) if crossed else ()),
-        elements=lines(
-            3,
-            (
-                *(f"real {element} = {loaded(j, pass_.reads[j])};" for j, element in enumerate(elements)),
-                *(f"real measured{j};" for j in sums),
-            ),
-        ),
-        body=indent(pass_.cuda.strip("\n"), " " * 12),
-        stores=lines(
-            3,
-            (
-                *squared,
-                *(f"total{j} += square{j};" for j in sums),
-                *(
-                    (f"mine += square{last};", f"down[down_at + x] = (y ? down[down_at + x] : 0) + square{last};")
-                    if crossed
-                    else ()
+    (_, scalars), sums = pass_.arguments, range(pass_.sums)
+    squares = [f"const double square{j} = j < remaining ? (double)measured{j} * (double)measured{j} : 0;" for j in sums]
+    squares += [f"total{j} += square{j};" for j in sums]
+    squares += [f"{total} += square{pass_.sums - 1};" for total in ("across_sum[turn]", "down_sum[j]") if crossed]
+    starts = {PARAM: "top * stride + left", ROW: "top", COLUMN: "left"}
+    moving = indent(moved(pass_, master=master, squares=squares), " " * (16 if crossed else 8))
+    return (
+        common(dtypes, threads)
+        + SUM_ROWS.format(group=GROUP) * crossed
+        + PASS.format(
+            unit=lines(1, (f"const i64 {name} = unit[{j} * units + blockIdx.x];" for j, name in enumerate(UNIT))),
+            pointers=pointers(pass_, dtypes, starts, master=master),
+            scalars=lines(1, (f"const real {s} = scalars[r * {len(scalars)} + {j}];" for j, s in enumerate(scalars))),
+            totals=lines(1, (f"double total{j} = 0;" for j in sums)),
+            rows=(CROSSED if crossed else ROWS).format(moved=moving),
+            sums=lines(
+                1,
+                (
+                    *(f"total{j} = block_sum(total{j});" for j in sums),
+                    *(f"if (threadIdx.x == 0) partial[blockIdx.x * {pass_.sums} + {j}] = total{j};" for j in sums),
                 ),
-                *(f"a{names.index(name)}[i] = {stored(name)};" for name in writes),
             ),
-        ),
-        crossed=lines(
-            2, ("mine = block_sum(mine);", "if (threadIdx.x == 0) across[across_at + y] = mine;") if crossed else ()
-        ),
-        sums=lines(
-            1,
-            (
-                *(f"total{j} = block_sum(total{j});" for j in sums),
-                *(f"if (threadIdx.x == 0) partial[blockIdx.x * {pass_.sums} + {j}] = total{j};" for j in sums),
-            ),
-        ),
+        )
     )
 
 
-def renew_text(dtypes: DtypePair, threads: int) -> str:
-    """Write the program of the averages of rows and columns, whose kernel is ``renew``."""
-    return common(dtypes, threads) + RENEW.format()
+def columns_text(dtypes: DtypePair, threads: int) -> str:
+    """Write the program of the averages of columns, whose kernel is ``renew_columns``."""
+    return common(dtypes, threads) + RENEW_COLUMNS.format()
 
 
-def rates_text(kernel: Kernel, dtypes: DtypePair, threads: int) -> str:
-    """Write the program between the last two passes: to the first scalar of the last. Its kernel is ``rates``."""
-    pass_ = kernel.passes[-1]
+def rows_text(dtypes: DtypePair, threads: int) -> str:
+    """Write the program of the averages of rows, whose kernel is ``renew_rows``."""
+    return common(dtypes, threads) + RENEW_ROWS.format()
+
+
+def rates_text(pass_: Pass, dtypes: DtypePair, threads: int) -> str:
+    """Write the program before a pass, to its first scalar; its kernel is ``rates``."""
     assert pass_.rate is not None
     numbers = enumerate(("lr", *pass_.rate.numbers))
     return common(dtypes, threads) + RATES.format(

@@ -18,11 +18,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from optimetry.accelerated.devices.host import Host
 from optimetry.accelerated.devices.interface import Launch
+from optimetry.accelerated.dtypes import Array
 from optimetry.accelerated.engines import cuda, cuda_tiles
+from optimetry.accelerated.source.cuda_text import HALVES
 from optimetry.reference.errors import EngineUnavailableError
 
 COMPILER = shutil.which("g++")
@@ -34,6 +37,7 @@ SHIM = """
 #define __global__
 #define __device__ static
 #define __shared__ static
+#define __builtin_assume(known)
 static struct { int x; } threadIdx, blockIdx;
 static ucontext_t fibres[1024], scheduler;
 static bool ended[1024];
@@ -115,6 +119,9 @@ class Emulated(Host):
     def stream(self) -> int:
         return 0
 
+    def renew(self, target: Array, values: bytes) -> None:
+        target.reshape(-1).view(np.uint8)[:] = np.frombuffer(values, np.uint8)
+
     def compiled(self, text: str, name: str, *, fmad: bool) -> Launch:
         return compiled(text, name, fmad)
 
@@ -134,11 +141,9 @@ def compiled(text: str, name: str, fmad: bool) -> Launch:
 
 def translated(text: str, name: str) -> str:
     """C++ for g++: the text of a program between the definitions that it needs and the code that runs it."""
-    if "cvt.rn.f16" in text:
-        start, end = text.index("__device__ inline float widen"), text.index('\nextern "C"')
-        text = text[:start] + FLOAT16 + text[end:]
+    text = text.replace(HALVES["float16"], FLOAT16)
     kernel = text[text.index('extern "C"') :]
-    waits = any(barrier in kernel for barrier in ("__syncthreads(", "block_sum(", "sum_before("))
+    waits = any(barrier in kernel for barrier in ("__syncthreads(", "block_sum(", "sum_before(", "sum_rows("))
     return SHIM + text + DRIVER.format(name=name, waits=str(waits).lower())
 
 
@@ -164,7 +169,7 @@ def built(text: str, fmad: bool) -> Path:
 def plant(before: str, after: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace a text in every program that contains it."""
     texts = [(cuda, "pass_text"), (cuda, "norms_text")]
-    texts += [(cuda_tiles, name) for name in ("tiled_text", "renew_text", "rates_text")]
+    texts += [(cuda_tiles, name) for name in ("tiled_text", "columns_text", "rows_text", "rates_text")]
     for module, name in texts:
         write = getattr(module, name)
 

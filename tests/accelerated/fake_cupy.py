@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
@@ -22,8 +23,12 @@ class ndarray:  # noqa: N801
         self.shape, self.dtype, self.size = memory.shape, memory.dtype, memory.size
         self.ndim, self.nbytes, self.itemsize = memory.ndim, memory.nbytes, memory.itemsize
         self.flags = SimpleNamespace(c_contiguous=memory.flags.c_contiguous)  # and nothing else, as in CuPy
-        self.data = SimpleNamespace(ptr=memory.ctypes.data)
+        self.data = SimpleNamespace(ptr=memory.ctypes.data, copy_from_host_async=self._renew)
         self.device = SimpleNamespace(id=0)
+
+    def _renew(self, address: int, size: int) -> None:
+        assert size == self.nbytes
+        ctypes.memmove(self._memory.ctypes.data, address, size)
 
     def __array__(self, *arguments: Any, **keywords: Any) -> Any:
         raise TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()`")

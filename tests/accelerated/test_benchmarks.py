@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.accelerated.benchmarks import rounds, tables
-from optimetry.accelerated.benchmarks.bench_cuda import ROUNDS, STEPS, seconds
-from optimetry.accelerated.benchmarks.measuring import hyper_of, inputs, measure, optimizer_of, touching
+from optimetry.accelerated.benchmarks import bench_cuda, rounds, tables
+from optimetry.accelerated.benchmarks.measuring import hyper_of, inputs, measure, optimizer_of, rows_of, touching
 from optimetry.accelerated.benchmarks.plot import draw, draw_sweep
-from optimetry.accelerated.benchmarks.rounds import timings
+from optimetry.accelerated.benchmarks.rounds import Timing, timings
 from optimetry.accelerated.benchmarks.tables import text_of, timed_with
 from optimetry.accelerated.benchmarks.touch import bytes_moved, touch
 from optimetry.accelerated.dtypes import DTYPES
@@ -106,7 +106,7 @@ def test_the_page_says_how_many_threads_ran_and_how_far_times_spread() -> None:
         "times as fast as the fastest peer": "-",
     }
     del row["threads"]  # as in runs of older versions
-    assert page_of(row)["threads"] == "-"
+    assert "threads" not in page_of(row)
 
 
 def test_times_and_threads_are_those_of_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,24 +185,43 @@ def test_rows_of_a_run_are_results_as_those_of_optimetry_bench(tmp_path: Path, m
 
 
 def test_steps_are_timed_between_events() -> None:
+    """Each contender has a time of its own, as events tell it; slow ones do one step a sample, fast ones several."""
+
     class Event:
         def record(self) -> None:
-            self.steps = len(steps)
+            self.now = clock[0]
 
         def synchronize(self) -> None:
             pass
 
-    steps: list[None] = []
-    spent = seconds(lambda: steps.append(None), Event, lambda start, end: float(end.steps - start.steps))
-    assert spent == pytest.approx(1e-3)  # a millisecond each
-    assert len(steps) == (ROUNDS + 2) * STEPS
+    def step(name: str, seconds: float) -> None:
+        steps.append(name)
+        clock[0] += seconds
+
+    clock, steps = [7.0], list[str]()
+    contenders = {"slow": lambda: step("slow", 0.25), "fast": lambda: step("fast", 2e-3)}
+    times = bench_cuda.timings(contenders, Event, lambda start, end: 1e3 * (end.now - start.now))
+    assert times["slow"].median == pytest.approx(0.25)
+    assert times["fast"].median == pytest.approx(2e-3)
+    assert Counter(steps) == {"slow": 2 + bench_cuda.ROUNDS, "fast": 2 + 2 * bench_cuda.ROUNDS}
+    assert "".join(name[0] for name in steps[4:]).startswith("sffffssff")  # turns
 
 
-def test_a_table_of_cuda() -> None:
-    row = {"rule": "adam", "share of a copy": 0.93, "times as fast as torch fused": None}
-    run = {"machine_info": {"cpu": {}, "python_version": "3.11"}, "benchmarks": [{"extra_info": {"cuda": row}}]}
-    assert "## CUDA" in text_of(run)
-    assert "0.93" in text_of(run)
+def test_a_page_of_cuda_is_one_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = {"touch": Timing(0.75, 0.01, 0.0), "cuda": Timing(0.8, 0.02, 0.0), "torch fused": Timing(1.2, 0.03, 0.0)}
+    rows = [asdict(row) for row in rows_of("adam", "float32", 1_000, 10_000, names, ["torch fused"])]
+    benchmark = {"extra_info": {"cuda": rows, "device": "a device"}}
+    run = {"machine_info": {"cpu": {}, "python_version": "3.11"}, "benchmarks": [benchmark]}
+    (tmp_path / "run.json").write_text(json.dumps(run), encoding="utf-8")
+    monkeypatch.setattr("sys.argv", ["tables", str(tmp_path / "run.json"), "--out", str(tmp_path)])
+    tables.main()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cuda.json", "cuda.md", "cuda.svg", "run.json"]
+    text = (tmp_path / "cuda.md").read_text(encoding="utf-8")
+    assert "Device: a device." in text
+    assert "| adam   | cuda        |" in text
+    assert "threads" not in text
+    assert [cell.strip() for cell in text.splitlines()[-2].split("|")[-3:-1]] == ["0.94", "1.50"]
+    assert "ours (cuda)" in (tmp_path / "cuda.svg").read_text(encoding="utf-8")
 
 
 def test_rounds_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:

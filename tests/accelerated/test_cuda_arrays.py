@@ -213,11 +213,8 @@ def test_out_of_memory_on_the_device() -> None:
 
     device = CudaDevice()
     parameter = device.given(np.ones(1000, np.float32))
-    limit = cupy.get_default_memory_pool().get_limit()
-    cupy.get_default_memory_pool().set_limit(size=1)
-    try:
-        with pytest.raises(MemoryError, match="adam: out of memory for the state"):
-            Accelerated("adam", [parameter])
-    finally:
-        cupy.get_default_memory_pool().set_limit(size=limit)
+    pool = cupy.cuda.MemoryPool()  # the one of all tests may have kept what others have freed
+    pool.set_limit(size=1)
+    with cupy.cuda.using_allocator(pool.malloc), pytest.raises(MemoryError, match="adam: out of memory for the state"):
+        Accelerated("adam", [parameter])
     assert (device.copied(parameter) == 1).all()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from optimetry.accelerated import clips
+from optimetry.accelerated.benchmarks.measuring import touching
 from optimetry.accelerated.dtypes import DTYPES
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.accelerated.source import cuda_text
@@ -177,6 +178,17 @@ def test_the_threads_of_a_real_block(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("name", "hyper"), programs_where())
 def test_the_same_arrays_give_the_same_bits(name: str, hyper: dict[str, Any]) -> None:
     assert state_bits(run(name, hyper, "float64", "cuda")) == state_bits(run(name, hyper, "float64", "cuda"))
+
+
+@pytest.mark.parametrize(("name", "hyper"), [*EACH_KIND, *(case.values for case in programs_where(has_norms))])
+def test_the_touch_limit_computes_what_it_does_on_numpy(name: str, hyper: dict[str, Any]) -> None:
+    touched = []
+    for engine in ("cuda", "numpy"):
+        optimizer = run(name, hyper, "float32", engine, steps=0)
+        for _ in range(2):
+            touching(optimizer, arrays("float32", 1))()
+        touched.append(state_bits(optimizer))
+    assert touched[0] == touched[1] != state_bits(run(name, hyper, "float32", "numpy", steps=0))
 
 
 def test_fmad_is_another_arithmetic() -> None:

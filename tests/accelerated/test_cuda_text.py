@@ -17,7 +17,7 @@ from optimetry.accelerated.kernels.kernel import Kernel
 from optimetry.accelerated.selection import cuda as selection
 from optimetry.accelerated.selection.selector import Keys
 from optimetry.accelerated.source.cuda_text import norms_text, pass_text
-from optimetry.accelerated.source.cuda_tiles import rates_text, renew_text, tiled_text
+from optimetry.accelerated.source.cuda_tiles import columns_text, rates_text, rows_text, tiled_text
 from optimetry.reference.errors import EngineUnavailableError
 from tests.accelerated import wrapped
 from tests.accelerated.cases import EACH_KIND, has_norms, has_power, kernel, programs_where
@@ -77,7 +77,11 @@ def programs(kernels: list[Kernel], dtype: str) -> list[str]:
     dtypes, texts = DTYPES[dtype], []
     for made in kernels:
         if made.factors is not None:
-            texts += [renew_text(dtypes, THREADS), rates_text(made, dtypes, THREADS)]
+            texts += [
+                columns_text(dtypes, THREADS),
+                rows_text(dtypes, THREADS),
+                rates_text(made.passes[-1], dtypes, THREADS),
+            ]
             texts += [
                 tiled_text(pass_, dtypes, THREADS, master=master, crossed=pass_ is made.passes[0])
                 for pass_ in made.passes
@@ -190,7 +194,7 @@ def test_a_general_power_is_the_librarys_and_the_rest_is_ours(name: str, hyper: 
         ("w = w - lr * __fsqrt_rz(g);", "sqrt.rz.f32"),
         ("w = __fmaf_rn(-lr, g, w);", "fma.rn.f32"),
         ("w = fmaxf(w, lr * g);", "max.f32"),
-        ("w = w - lr * g; atomicAdd((float*)table[0], w);", "atom.global.add.f32"),
+        ("w = w - lr * g; atomicAdd((float*)table[0], w);", "atom.add.f32"),
     ],
 )
 def test_a_planted_instruction_is_found(body: str, instruction: str) -> None:
@@ -204,7 +208,7 @@ def test_a_planted_instruction_is_found(body: str, instruction: str) -> None:
         ("clip_by_value", "g = fminf(fmaxf(g, low), high);", "max.f32"),
         ("l1_decay", "g = g + strength * copysignf(1, w) + __frcp_rz(w);", "rcp.rz.f32"),
         ("exponential_moving_average", "e = __fdividef(w, decay);", "div.approx.f32"),
-        ("model_average", "atomicAdd((float*)table[0], w);", "atom.global.add.f32"),
+        ("model_average", "atomicAdd((float*)table[0], w);", "atom.add.f32"),
     ],
 )
 def test_a_planted_instruction_is_found_in_a_wrapper(name: str, body: str, instruction: str) -> None:
