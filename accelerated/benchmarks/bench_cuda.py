@@ -5,7 +5,7 @@ Skipped where there is no device, or no CuPy. ``nox -s bench`` runs this with th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import lru_cache, partial
 from importlib import metadata
@@ -20,7 +20,7 @@ from optimetry.accelerated.devices.cuda import CudaDevice
 from optimetry.accelerated.dtypes import DTYPES
 from optimetry.accelerated.kernels import offered
 from optimetry.accelerated.optimizer import Accelerated
-from optimetry.conformance.targets.peers import TimedStep
+from optimetry.conformance.targets.peers import TimedStep, peers_on_cuda
 from optimetry.reference.errors import EngineUnavailableError
 from optimetry.reference.rules import rule_named
 from optimetry.reports.speed import TOUCH
@@ -78,35 +78,6 @@ def on_device(dtype: str, elements: int) -> Any:
     return CudaDevice().given(np.resize(values, elements).astype(DTYPES[dtype].dtype))
 
 
-def torch_steps(rule: str, dtype: str, tensors: int, shape: tuple[int, ...]) -> Iterator[tuple[str, TimedStep]]:
-    """Yield a step of torch's fastest implementation on CUDA; none where torch has no such class, or no device."""
-    try:
-        import torch
-
-        from optimetry.conformance.targets.torch.rules import ENGINES
-        from optimetry.conformance.targets.torch.table import OFFERS
-    except ImportError:
-        return
-    offer = OFFERS.get(rule)
-    if offer is None or offer.sparse or not torch.cuda.is_available():
-        return
-    hyper = rule_named(rule).of(hyper_of(rule)).hyper()
-    for engine in reversed(ENGINES):
-        if offer.refusal(rule, hyper, dtype, engine) is not None:
-            continue
-        made = partial(torch.randn, shape, device="cuda", dtype=getattr(torch, dtype))
-        parameters = [torch.nn.Parameter(made()) for _ in range(tensors)]
-        for parameter in parameters:
-            parameter.grad = made()
-        try:
-            step = offer.cls(parameters, **{offer.rate: LR}, **offer.keywords_on(engine, hyper)).step
-            step()
-        except RuntimeError:  # fused on the processor alone
-            continue
-        yield f"torch {engine}", step
-        return
-
-
 @pytest.mark.parametrize(("tensors", "elements"), [(1, 10**6), (1, 10**7), (1, 10**8), (1_000, 10_000), (10_000, 100)])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
 @pytest.mark.parametrize("fmad", [False, True])
@@ -122,8 +93,9 @@ def test_cuda(
     parameters, grads = ([values.copy() for _ in range(tensors)] for _ in range(2))
     optimizer = Accelerated(rule, parameters, hyper_of(rule), engine="cuda", fmad=fmad)
     step = partial(optimizer.step, grads, LR)
-    contenders = {TOUCH: touching(optimizer, grads), "cuda with fmad" if fmad else "cuda": step}
-    peers = dict(torch_steps(rule, dtype, tensors, shape))
+    contenders: dict[str, TimedStep] = {TOUCH: touching(optimizer, grads), "cuda with fmad" if fmad else "cuda": step}
+    documented = rule_named(rule).of(hyper_of(rule)).hyper()
+    peers = dict(peers_on_cuda(rule, documented, dtype, tensors, shape, LR))
     times = timings(contenders | peers, cupy.cuda.Event, cupy.cuda.get_elapsed_time)
     benchmark.extra_info["cuda"] = [asdict(row) for row in rows_of(rule, dtype, tensors, elements, times, list(peers))]
     benchmark.extra_info["device"] = device_name()

@@ -22,8 +22,8 @@ def _touch(pass_: Pass) -> Pass:
     cuda = [f"measured{j} = {name};" for j, name in enumerate(sums)]
     cuda += [f"const real new{j} = {result};" for j, result in enumerate(results)]
     cuda += [f"{name} = new{j};" for j, name in enumerate(pass_.writes)]
-    nothing = {"scalars": lambda lr, t, *norms: (), "rate": None, "number": None}
-    return dataclasses.replace(pass_, function=function, cuda="\n".join(cuda), **nothing)
+    text, none = "\n".join(cuda), lambda lr, t, *norms: ()
+    return dataclasses.replace(pass_, function=function, scalars=none, cuda=text, rate=None, number=None)
 
 
 @cache

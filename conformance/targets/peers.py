@@ -62,6 +62,28 @@ def peers(
                 yield f"{name} {engine}".strip(), step
 
 
+def peers_on_cuda(
+    rule: str, hyper: Hyper, dtype: str, tensors: int, shape: tuple[int, ...], lr: float
+) -> Iterator[tuple[str, TimedStep]]:
+    """Yield the fastest step of each installed framework that works on a CUDA device, on arrays of its own there.
+
+    A framework takes part with ``cuda_step`` in its ``peer.py``.
+
+    Args:
+        rule: the rule's name.
+        hyper: every documented hyperparameter.
+        dtype: of the parameters.
+        tensors: how many there are.
+        shape: of each of them.
+        lr: the learning rate.
+    """
+    for name in names():
+        if util.find_spec(FRAMEWORKS[name].module) and (offer := offers_of(name).get(rule)) is not None:
+            step_on = getattr(importlib.import_module(f"{targets.__name__}.{name}.peer"), "cuda_step", None)
+            if step_on and (found := step_on(offer, rule, hyper, dtype, tensors, shape, lr)):
+                yield f"{name} {found[0]}", found[1]
+
+
 def versions() -> dict[str, str]:
     """Return the versions of the installed frameworks that take part, and of what they run on."""
     installed = {}

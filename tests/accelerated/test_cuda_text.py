@@ -239,3 +239,15 @@ def test_without_nvrtc(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(EngineUnavailableError, match="NVRTC cannot be loaded: ModuleNotFoundError"):
         nvrtc.compiled("", "compute_80", fmad=False)
     nvrtc._library.cache_clear()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_neighbours_are_moved_16_bytes_at_once_and_in_global_memory(dtype: str) -> None:
+    """Adam reads four arrays and writes three; of a narrow dtype the moments are twice as wide."""
+    ptx = ptx_of(programs([kernel("adam", {})], dtype)[0])
+    accesses = re.findall(r"^\s*(?:@!?%p\d+\s+)?(ld|st)\.(\w+)(?:\.v(\d))?\.[a-z](\d+)\s", ptx, re.MULTILINE)
+    assert {place for _, place, _, _ in accesses} == {"global", "param"}
+    sizes = {int(together) * int(bits) for _, _, together, bits in accesses if together}
+    assert sizes == {128}
+    wide = Counter(kind for kind, _, together, _ in accesses if together)
+    assert wide == ({"ld": 6, "st": 5} if DTYPES[dtype].narrow else {"ld": 4, "st": 3})

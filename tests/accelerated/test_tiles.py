@@ -51,11 +51,10 @@ def gradients(step: int, shapes: tuple[tuple[int, ...], ...]) -> list[Array | No
     return made
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_sums_are_of_all_tiles(engine: str) -> None:
-    shapes = tuple(shape for shape in SHAPES if 0 not in shape)
+def case_of(shapes: tuple[tuple[int, ...], ...]) -> Case:
+    """The steps of `stepped` as a case."""
     rule = rule_named("torch.adafactor").of(HYPER)
-    case = Case(
+    return Case(
         optimizer=rule.name,
         dtype="float32",
         hyper=rule.hyper(),
@@ -63,6 +62,12 @@ def test_sums_are_of_all_tiles(engine: str) -> None:
         parameters=tuple(arrays("float32", 0, shapes)),
         grads=tuple(tuple(gradients(step, shapes)) for step in range(3)),
     )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_sums_are_of_all_tiles(engine: str) -> None:
+    shapes = tuple(shape for shape in SHAPES if 0 not in shape)
+    case = case_of(shapes)
     assert compare(stepped(engine, shapes)[1], expected(case), case.form).conforms
 
 

@@ -1,5 +1,6 @@
 """Benchmarks time what the frameworks' tables offer."""
 
+from functools import wraps
 from importlib.util import find_spec
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from optimetry.accelerated.benchmarks.measuring import hyper_of
 from optimetry.conformance.harness.python_harness import engines_of
 from optimetry.conformance.targets.loading import load_target
-from optimetry.conformance.targets.peers import names, peers, versions
+from optimetry.conformance.targets.peers import names, peers, peers_on_cuda, versions
 from optimetry.conformance.targets.table import FRAMEWORKS
 from optimetry.reference.errors import TargetError
 from optimetry.reference.rules import RULES, rule_named
@@ -51,3 +52,28 @@ def test_every_rule_that_a_framework_offers_is_timed(name):
 def test_versions_are_of_what_is_installed():
     installed = {FRAMEWORKS[name].distribution for name in names() if find_spec(FRAMEWORKS[name].module)}
     assert installed <= set(versions())
+
+
+def on_cuda(rule):
+    return [name for name, _ in peers_on_cuda(rule, rule_named(rule).of({}).hyper(), "float32", 2, (3,), 0.1)]
+
+
+def test_torch_on_a_device_is_its_fastest_implementation_that_works_there(monkeypatch):
+    torch = pytest.importorskip("torch", reason="the extra torch is not installed")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert on_cuda("adam") == []
+    randn, made = torch.randn, torch.optim.Adam.__init__
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch, "randn", lambda shape, device, dtype: randn(shape, dtype=dtype))
+    assert on_cuda("adam") == ["torch fused"]
+    assert on_cuda("adamax") == ["torch foreach"]
+    assert on_cuda("lamb") == []
+
+    @wraps(made)
+    def refusing(self, *arguments, fused=None, **keywords):
+        if fused:
+            raise RuntimeError("on the processor alone")
+        made(self, *arguments, **keywords)
+
+    monkeypatch.setattr(torch.optim.Adam, "__init__", refusing)
+    assert on_cuda("adam") == ["torch foreach"]

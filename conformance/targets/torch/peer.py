@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.peers import TimedStep
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.conformance.targets.torch.rules import ENGINES, TorchClass, tensor_over
+
+FASTEST_FIRST = ("fused", "foreach", "single")
 
 SLOW = "single"
 """A loop over tensors, which no one chooses for speed: timed where a class has nothing else."""
@@ -30,3 +33,25 @@ def steps(
             dense = tensor_over(np.array(grad))
             tensor.grad = dense.to_sparse() if offer.sparse else dense
         yield engine, offer.cls(tensors, **{offer.rate: lr}, **offer.keywords_on(engine, hyper)).step
+
+
+def cuda_step(
+    offer: Any, rule: str, hyper: Hyper, dtype: str, tensors: int, shape: tuple[int, ...], lr: float
+) -> tuple[str, TimedStep] | None:
+    """Return the fastest implementation that works on a CUDA device, and a step of it; None without a device."""
+    if not isinstance(offer, TorchClass) or offer.sparse or not torch.cuda.is_available():
+        return None
+    for engine in FASTEST_FIRST:
+        if offer.refusal(rule, hyper, dtype, engine) is not None:
+            continue
+        made = partial(torch.randn, shape, device="cuda", dtype=getattr(torch, dtype))
+        parameters = [torch.nn.Parameter(made()) for _ in range(tensors)]
+        for parameter in parameters:
+            parameter.grad = made()
+        try:
+            step: TimedStep = offer.cls(parameters, **{offer.rate: lr}, **offer.keywords_on(engine, hyper)).step
+            step()
+        except RuntimeError:  # fused on the processor alone
+            continue
+        return engine, step
+    return None
