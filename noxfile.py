@@ -32,7 +32,9 @@ SPEED_PAGE = (
     "(test_one_tensor and 10000000 and not 100000000 and not float64) or test_many_tensors"
     " or bench_process or bench_dgc or bench_recompute"
 )
-"""The benchmarks whose figures stand on the published page of speed, as pytest's ``-k`` selects them."""
+CUDA_PAGE = "test_cuda and False and (100000000 and not float64 or float32 and (1000-10000 or 10000-100))"
+PAGES = {"published": SPEED_PAGE, "cuda12": CUDA_PAGE, "cuda13": CUDA_PAGE}
+"""The benchmarks whose figures stand on the pages of speed, as pytest's ``-k`` selects them."""
 TABLE = Path("conformance", "targets", "table.py")
 FRAMEWORKS: dict[str, Any] = runpy.run_path(str(ROOT / TABLE))["FRAMEWORKS"]
 TOGETHER: tuple[str, ...] = runpy.run_path(str(ROOT / TABLE))["TOGETHER"]
@@ -173,20 +175,18 @@ def mutants(session: nox.Session) -> None:
 def bench(session: nox.Session) -> None:
     """Time the accelerated backend against the frameworks installed: ``nox -s bench -- [option of pytest]...``.
 
-    ``nox -s bench -- published`` times what the page in ``reports/published/speed`` holds, and no other size or dtype.
-
-    What pytest-benchmark runs is the measurement of ``optimetry bench``. Writes to ``results/speed``: tables, pictures,
-    and ``results.jsonl``, of which ``optimetry report results/speed --site site`` makes pages. All takes an hour;
-    ``OPTIMETRY_BENCH_SECONDS=0.2`` shortens it.
+    ``nox -s bench -- published`` times what the page in ``reports/published/speed`` holds, and no other size or dtype;
+    ``nox -s bench -- cuda13``, or ``cuda12``, what that of CUDA holds, on a device. All takes an hour, which
+    ``OPTIMETRY_BENCH_SECONDS=0.2`` shortens. Writes to ``results/speed``: tables, pictures, and ``results.jsonl``, of
+    which ``optimetry report results/speed --site site`` makes pages.
     """
-    install(session, "test", extras=extras_of(TOGETHER))
+    word, *rest = session.posargs or [""]
+    install(session, "test", extras=(word, "torch") if word.startswith("cuda") else extras_of(TOGETHER))
     run, benchmarks = Path(session.create_tmp(), "speed.json").resolve(), "accelerated/benchmarks"
     options = ("-o", "python_files=bench_*.py", "-p", "no:xdist", "--benchmark-only", f"--benchmark-json={run}")
-    published = session.posargs[:1] == ["published"]
-    chosen = ("-k", SPEED_PAGE, *session.posargs[1:]) if published else session.posargs
+    chosen = ("-k", PAGES[word], *rest) if word in PAGES else session.posargs
     session.run("pytest", benchmarks, *options, *chosen)
-    tables = "optimetry.accelerated.benchmarks.tables"
-    session.run("python", "-m", tables, str(run), "--out", "results/speed")
+    session.run("python", "-m", "optimetry.accelerated.benchmarks.tables", str(run), "--out", "results/speed")
 
 
 @nox.session

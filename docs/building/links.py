@@ -19,6 +19,7 @@ PAGES = {
     "reports/published/certificates/certificates.md": "published/certificates",
     "reports/published/effects.md": "published/effects",
     "reports/published/matrix.md": "published/matrix",
+    "reports/published/speed/cuda.md": "published/cuda",
     "docs/decisions/README.md": "decisions",
     "docs/search.md": "formula-search",
 }

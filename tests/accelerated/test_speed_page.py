@@ -14,13 +14,11 @@ ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "reports" / "published" / "speed"
 
 
-def selection() -> str:
-    """The ``-k`` of noxfile.py."""
+def selection(page: str) -> str:
+    """A ``-k`` of noxfile.py."""
     tree = ast.parse((ROOT / "noxfile.py").read_text(encoding="utf-8"))
     (value,) = (
-        node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "SPEED_PAGE"
+        node.value for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == page
     )
     text = ast.literal_eval(value)
     assert isinstance(text, str)
@@ -41,11 +39,18 @@ def test_every_rule_and_size_of_the_page_is_timed_and_no_other() -> None:
         *(f"test_one_tensor[{rule}-{dtype}-10000000]" for rule in offered() for dtype in ("float32", "bfloat16")),
         *(f"test_many_tensors[{rule}-{size}]" for rule in offered() for size in ("1000-10000", "10000-100")),
     }
-    chosen = collected("-k", selection(), large="1")
+    chosen = collected("-k", selection("SPEED_PAGE"), large="1")
     assert {name for name in chosen if name.startswith("bench_rules.py")} == {f"bench_rules.py::{row}" for row in rows}
     parts = {name for name in collected() if not name.startswith(("bench_rules.py", "bench_cuda.py"))}
     assert len(parts) > 10
     assert chosen == parts | {f"bench_rules.py::{row}" for row in rows}
+
+
+def test_the_page_of_cuda_has_large_tensors_and_many() -> None:
+    sizes = ("float32-1-100000000", "bfloat16-1-100000000", "float32-1000-10000", "float32-10000-100")
+    assert collected("-k", selection("CUDA_PAGE")) == {
+        f"bench_cuda.py::test_cuda[{rule}-False-{size}]" for rule in offered() for size in sizes
+    }
 
 
 def test_the_published_page_has_these_sizes() -> None:
