@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
 from optimetry.accelerated.arena import Column
 from optimetry.accelerated.devices.interface import Computer
 from optimetry.accelerated.dtypes import Array, DtypePair
-from optimetry.accelerated.engines.cuda_launches import Launches
+from optimetry.accelerated.engines.cuda_launches import Launches, ready
 from optimetry.accelerated.engines.cuda_tiles import CudaTiles
 from optimetry.accelerated.kernels.kernel import Kernel, Pass
 from optimetry.accelerated.plan import Plan, Units, per_item, scalar_rows
@@ -67,14 +66,7 @@ class CudaExecutable:
         """Prepare one step. All memory is taken here: where there is too little, nothing has been changed."""
         if not plan.count.any():
             return lambda: None
-        steps: dict[int, PreparedStep] = plan.prepared or {}
-        stream = self.device.stream()  # work that is queued on one stream may not be finished yet for another
-        if stream not in steps:
-            steps[stream] = PreparedStep(self, plan, lr)
-        else:
-            steps[stream].renew(plan, lr)
-        plan.prepared = steps
-        return partial(steps[stream].launches.run, plan)
+        return ready(plan, lr, self.device, lambda: PreparedStep(self, plan, lr))
 
     def table(self, name: str, array: Array) -> Array:
         """Return a table on the device, copied again only if it has changed: most never do."""
@@ -85,10 +77,7 @@ class CudaExecutable:
 
 
 class PreparedStep:
-    """The launches of one step on one stream, and their tables; a later step renews what is other then.
-
-    The plan keeps this, so this must not keep the plan: memory of the device would wait for the garbage collector.
-    """
+    """The launches of one step over units; see `Prepared`."""
 
     def __init__(self, executable: CudaExecutable, plan: Plan, lr: float) -> None:
         self.executable, device, table = executable, executable.device, executable.table
@@ -103,7 +92,7 @@ class PreparedStep:
             if pass_.rate is not None:
                 joint = pass_.rate.joint
                 ends = np.arange(2) * len(cut.item) if joint else np.searchsorted(cut.item, np.arange(items + 1))
-                numbers = launches.renewed(f"numbers {j}", self._numbers(pass_, lr))
+                numbers = launches.renewed(f"numbers {j}", pass_.rate.values(lr))
                 held: list[Array] = []
                 if pass_.number is not None:
                     update = launches.renewed(f"update {j}", plan.updates())
@@ -119,15 +108,11 @@ class PreparedStep:
         for j, pass_ in enumerate(self.executable.kernel.passes):
             self.launches.renew(f"scalars {j}", self._scalars(j, plan, lr)[0])
             if pass_.rate is not None:
-                self.launches.renew(f"numbers {j}", self._numbers(pass_, lr))
+                self.launches.renew(f"numbers {j}", pass_.rate.values(lr))
             if pass_.number is not None:
                 self.launches.renew(f"update {j}", plan.updates())
             if plan.arena.ring in pass_.reads:
                 self.launches.renew(f"addresses {j}", self._addresses(pass_, plan))
-
-    def _numbers(self, pass_: Pass, lr: float) -> Array:
-        assert pass_.rate is not None
-        return np.array([lr, *pass_.rate.numbers.values()], np.float64)
 
     def _addresses(self, pass_: Pass, plan: Plan) -> Array:
         return np.stack([plan.addresses(name) for name in pass_.arrays(master=self.executable.master)])

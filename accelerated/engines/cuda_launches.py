@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol
+
 import numpy as np
 
 from optimetry.accelerated.devices.interface import Computer, Launch, address_of
 from optimetry.accelerated.dtypes import Array
+from optimetry.accelerated.plan import Plan
 
 
 class Launches:
@@ -50,3 +55,31 @@ class Launches:
         """Launch all; what is kept lives until then, such as copies of gradients."""
         for launch, blocks, arguments in self._launches:
             launch(blocks, arguments)
+
+
+class Prepared(Protocol):
+    """The launches of one step on one stream, and their tables.
+
+    The plan keeps this, so this must not keep the plan: memory of the device would wait for the garbage collector.
+    """
+
+    launches: Launches
+
+    def renew(self, plan: Plan, lr: float) -> None:
+        """Prepare another step of the same plan: renew what is other then."""
+        ...
+
+
+def ready(plan: Plan, lr: float, device: Computer, prepare: Callable[[], Prepared]) -> Callable[[], None]:
+    """Return what runs a step on the current stream: prepared at its first step there, and renewed for every other.
+
+    Each stream has its own, since work that is queued on one may not be finished yet for another.
+    """
+    steps: dict[int, Prepared] = plan.prepared or {}
+    stream = device.stream()
+    if stream in steps:
+        steps[stream].renew(plan, lr)
+    else:
+        steps[stream] = prepare()
+    plan.prepared = steps
+    return partial(steps[stream].launches.run, plan)

@@ -9,8 +9,8 @@ import numpy as np
 
 from optimetry.accelerated.devices.interface import Computer
 from optimetry.accelerated.dtypes import Array, DtypePair
-from optimetry.accelerated.engines.cuda_launches import Launches
-from optimetry.accelerated.kernels.kernel import COLUMN, ROW, Factors, Kernel, Pass
+from optimetry.accelerated.engines.cuda_launches import Launches, ready
+from optimetry.accelerated.kernels.kernel import COLUMN, ROW, Factors, Kernel
 from optimetry.accelerated.plan import Plan, Units, per_item
 from optimetry.accelerated.source.cuda_text import batch_of
 from optimetry.accelerated.source.cuda_tiles import columns_text, rates_text, rows_text, tiled_text
@@ -46,18 +46,11 @@ class CudaTiles:
         """Prepare one step. All memory is taken here: where there is too little, nothing has been changed."""
         if not plan.arena.sizes[plan.tensors].any():
             return lambda: None
-        steps: dict[int, PreparedTiles] = plan.prepared or {}
-        stream = self.device.stream()  # work that is queued on one stream may not be finished yet for another
-        if stream not in steps:
-            steps[stream] = PreparedTiles(self, plan, lr)
-        else:
-            steps[stream].renew(plan, lr)
-        plan.prepared = steps
-        return partial(steps[stream].launches.run, plan)
+        return ready(plan, lr, self.device, lambda: PreparedTiles(self, plan, lr))
 
 
 class PreparedTiles:
-    """The launches of one step on one stream, and their tables; see `PreparedStep`, which does without tiles."""
+    """The launches of one step over tiles; see `Prepared`."""
 
     def __init__(self, executable: CudaTiles, plan: Plan, lr: float) -> None:
         self.executable, device, factors = executable, executable.device, executable.factors
@@ -81,7 +74,7 @@ class PreparedTiles:
             scalars = launches.renewed(f"scalars {j}", self._scalars(j, plan, lr))
             if pass_.rate is not None:
                 first = put(np.searchsorted(tiles.units[6], np.arange(tensors + 1)))
-                numbers = launches.renewed(f"numbers {j}", self._numbers(pass_, lr))
+                numbers = launches.renewed(f"numbers {j}", pass_.rate.values(lr))
                 sizes, updates = put(plan.arena.sizes[plan.tensors]), launches.renewed("updates", plan.updates())
                 means = sizes, updates, sums[0], sums[j - 1]
                 launches.add(executable.rates[j], tensors, first, *means, numbers, scalars)
@@ -95,12 +88,8 @@ class PreparedTiles:
         for j, pass_ in enumerate(self.executable.kernel.passes):
             self.launches.renew(f"scalars {j}", self._scalars(j, plan, lr))
             if pass_.rate is not None:
-                self.launches.renew(f"numbers {j}", self._numbers(pass_, lr))
+                self.launches.renew(f"numbers {j}", pass_.rate.values(lr))
                 self.launches.renew("updates", plan.updates())
-
-    def _numbers(self, pass_: Pass, lr: float) -> Array:
-        assert pass_.rate is not None
-        return np.array([lr, *pass_.rate.numbers.values()], np.float64)
 
     def _scalars(self, j: int, plan: Plan, lr: float) -> Array:
         """Return the scalars of a pass for each tensor; a first one that needs root mean squares is written later."""

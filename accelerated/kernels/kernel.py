@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.accelerated.dtypes import DtypePair
+from optimetry.accelerated.dtypes import Array, DtypePair
 
 PARAM, GRAD = "param", "grad"
 
@@ -43,6 +43,10 @@ class Rate:
     cuda: str
     numbers: Mapping[str, float] = field(default_factory=dict)
     joint: bool = False
+
+    def values(self, lr: float) -> Array:
+        """Return what ``lr`` and ``numbers`` are in a step, in this order."""
+        return np.array([lr, *self.numbers.values()], np.float64)
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,7 @@ MOVED = """\
 if (whole) {{
 {loads}
 }} else {{
-{left_loads}
+{single_loads}
 }}
 #pragma unroll
 for (int j = 0; j < BATCH; ++j) {{
@@ -160,7 +160,7 @@ for (int j = 0; j < BATCH; ++j) {{
 if (whole) {{
 {stores}
 }} else {{
-{left_stores}
+{single_stores}
 }}"""
 """What a thread does with some neighbours, of which ``remaining`` are its; all arrays begin at ``base`` elements."""
 
@@ -232,7 +232,7 @@ def moved(pass_: Pass, *, master: bool, squares: Iterable[str]) -> str:
     return MOVED.format(
         batches=lines(0, (f"real b{j}[BATCH];" for j, _ in loaded)),
         loads=lines(1, (f"load(b{j}, a{j} + {place});" for j, place in loaded)),
-        left_loads=lines(1, (f"load(b{j}, a{j} + {place}, remaining);" for j, place in loaded)),
+        single_loads=lines(1, (f"load(b{j}, a{j} + {place}, remaining);" for j, place in loaded)),
         elements=lines(
             1,
             (
@@ -246,7 +246,7 @@ def moved(pass_: Pass, *, master: bool, squares: Iterable[str]) -> str:
         body=indent(pass_.cuda.strip("\n"), " " * 4),
         results=lines(1, (*squares, *(f"b{number[name]}[j] = {elements[number[name]]};" for name in pass_.writes))),
         stores=lines(1, (f"store(a{to} + base, b{j});" for to, j in written)),
-        left_stores=lines(1, (f"store(a{to} + base, b{j}, remaining);" for to, j in written)),
+        single_stores=lines(1, (f"store(a{to} + base, b{j}, remaining);" for to, j in written)),
     )
 
 
