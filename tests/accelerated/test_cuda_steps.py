@@ -24,8 +24,8 @@ pytestmark = [needs_compiler, pytest.mark.usefixtures("emulated_cuda")]
 LEFT_OUT = 4
 """The parameter that has no gradient in some steps."""
 
-STEPS = (0.7, 0.7, 0.6, 0.6)
-"""Learning rates, large enough that Adafactor's depends on the number of the update."""
+STEPS = ((False, 0.7), (False, 0.7), (True, 0.7), (True, 0.6), (True, 0.6))
+"""Whether it has one in a step, and the learning rate, large enough that Adafactor's depends on the step's number."""
 
 
 def filled(name: str, hyper: dict[str, Any], dtype: str, *, anew: bool, **options: Any) -> Accelerated:
@@ -35,15 +35,13 @@ def filled(name: str, hyper: dict[str, Any], dtype: str, *, anew: bool, **option
     """
     optimizer = Accelerated(name, arrays(dtype, 0), hyper, engine="cuda", **options)
     kept = arrays(dtype, 0)
-    for joined, seeds in ((False, (1, 2)), (True, (3, 4, 5))):
-        grads: list[Array | None] = [*kept]
+    for seed, (joined, lr) in enumerate(STEPS, 1):
+        for array, values in zip(kept, arrays(dtype, seed), strict=True):
+            array[...] = values
+        grads: list[Array | None] = [array.copy() if anew else array for array in kept]
         if not joined:
             grads[LEFT_OUT] = None
-        for seed, lr in zip(seeds, STEPS[1 if joined else 0 :], strict=False):
-            for array, values in zip(kept, arrays(dtype, seed), strict=True):
-                array[...] = values
-            given = [None if grad is None else grad.copy() if anew else grad for grad in grads]
-            optimizer.step(given, lr)
+        optimizer.step(grads, lr)
     return optimizer
 
 
@@ -79,8 +77,7 @@ def test_each_thing_that_changes_is_renewed(what: str, monkeypatch: pytest.Monke
 def test_a_stream_has_tables_of_its_own(name: str, hyper: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """A table that one stream copies may not be there yet when another reads it: none is used by two."""
     alone = state_bits(filled(name, hyper, "float32", anew=False))
-    streams = itertools.cycle((1, 2))
-    now = {"stream": 0}
+    streams, now = itertools.cycle((1, 2)), {"stream": 0}
     step, given, launched = Accelerated.step, Emulated.given, Launches.run
     made: dict[int, dict[int, Array]] = {1: {}, 2: {}}  # they live, so that no other begins where one did
     read: dict[int, set[int]] = {1: set(), 2: set()}
