@@ -81,6 +81,8 @@ class Compression(InPlace):
     def compress(self, grads: Sequence[Array], sparsity: float) -> list[Message]:
         """Add one gradient for each parameter to the residuals, and take out the entries that are sent.
 
+        Gradients that are the same objects as the last time are not checked again, and are kept until the next.
+
         Args:
             grads: arrays of the parameters' dtypes and shapes, as ``DGCMomentum.local`` returns them.
             sparsity: the share of entries that is held back, in [0, 1).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
@@ -105,6 +106,7 @@ class InPlace:
         check_in_place(label, noun, self.arrays, self.device)
         self._memory = Memory(self.arrays)
         self._kernels, self._noun = dict(kernels), noun
+        self._kept_plans: dict[str, tuple[list[Any], list[tuple[Executable, Plan]]]] = {}
         ((ring, factors),) = {(kernel.ring, kernel.factors) for kernel in self._kernels.values()}
         per_tensor = frozenset[str]().union(*(kernel.numbers for kernel in self._kernels.values()))
         members: dict[str, list[int]] = {}
@@ -142,6 +144,8 @@ class InPlace:
     ) -> list[Callable[[], None]]:
         """Prepare to run a kernel over every array; it runs when the results are called, and all that can fail is done.
 
+        Arrays that are the same objects as the last time are not checked again, and are kept until the next.
+
         Args:
             kernel: its name.
             number: its ``scalars`` get this in place of a learning rate.
@@ -153,20 +157,30 @@ class InPlace:
             ArrayError: an array of another dtype or shape, or their number is wrong. Nothing has been changed.
             MemoryError: there is no memory for the tables of a step. Nothing has been changed.
         """
-        grads = self.arrays
-        if read is not None:
-            self._check_count(read, f"{noun}s")
-            pairs = enumerate(zip(read, self.arrays, strict=True))
-            grads = [checked_array(self.label, noun, i, array, own, self.device) for i, (array, own) in pairs]
+        given = self.arrays if read is None else list(read)
         try:
-            addresses = np.array([address_of(array) for array in grads], np.int64)
-            if read is not None and any(PARAM in pass_.writes for pass_ in self._kernels[kernel].passes):
-                for i in self._memory.shared(addresses, np.array([array.nbytes for array in grads], np.int64)):
-                    grads[i] = grads[i].copy()
-                    addresses[i] = address_of(grads[i])
-            return [executable.ready(plan, number) for executable, plan in self._plans(kernel, grads, grads, addresses)]
+            last, plans = self._kept_plans.pop(kernel, ([], []))
+            if not plans or not same_objects(last, given):
+                plans = self._plans_of(kernel, given, noun)
+            if not any(plan.copied for _, plan in plans):  # the originals may have other values next time
+                self._kept_plans[kernel] = given, plans
+            return [executable.ready(plan, number) for executable, plan in plans]
         except MemoryError as error:
             raise self._out_of_memory("for a step; nothing has been changed", error) from error
+
+    def _plans_of(self, kernel: str, given: list[Any], noun: str) -> list[tuple[Executable, Plan]]:
+        """Check arrays and plan a kernel that reads them; those that lie in what it writes are copied."""
+        grads = given
+        if given is not self.arrays:
+            self._check_count(given, f"{noun}s")
+            pairs = enumerate(zip(given, self.arrays, strict=True))
+            grads = [checked_array(self.label, noun, i, array, own, self.device) for i, (array, own) in pairs]
+        addresses = np.array([address_of(array) for array in grads], np.int64)
+        if grads is not self.arrays and any(PARAM in pass_.writes for pass_ in self._kernels[kernel].passes):
+            for i in self._memory.shared(addresses, np.array([array.nbytes for array in grads], np.int64)):
+                grads[i] = grads[i].copy()
+                addresses[i] = address_of(grads[i])
+        return self._plans(kernel, grads, given, addresses)
 
     def _plans(
         self, kernel: str, grads: Sequence[Array | Rows | None], originals: Sequence[object], addresses: Array
@@ -234,3 +248,8 @@ class InPlace:
     def _out_of_memory(self, purpose: str, error: MemoryError) -> MemoryError:
         """Return the error that names the optimizer, and what memory was for."""
         return MemoryError(f"{self.label}: out of memory {purpose}: {error}")
+
+
+def same_objects(before: list[Any], now: list[Any]) -> bool:
+    """Return whether two lists hold the same objects."""
+    return before is now or (len(before) == len(now) and all(map(operator.is_, before, now)))

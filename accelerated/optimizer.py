@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
@@ -13,7 +12,7 @@ import numpy as np
 from optimetry.accelerated.devices.interface import address_of
 from optimetry.accelerated.dtypes import Array
 from optimetry.accelerated.engines.engine import Executable
-from optimetry.accelerated.inplace import InPlace, Options
+from optimetry.accelerated.inplace import InPlace, Options, same_objects
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.plan import Plan
 from optimetry.accelerated.rows import Rows
@@ -107,7 +106,7 @@ class Accelerated(InPlace):
         rate = self._rate(lr)
         grads = list(grads)
         try:
-            if self._last is None or not _same_objects(self._last[0], grads):
+            if self._last is None or not same_objects(self._last[0], grads):
                 self._last = None
                 self._last = grads, self._planned(grads)
             plans = self._last[1]
@@ -192,10 +191,6 @@ class Accelerated(InPlace):
     def _slot(self, name: str, i: int) -> Array:
         arena, at = self._place[i]
         return arena.master_view(at) if name == MASTER else arena.view(name, at)
-
-
-def _same_objects(before: list[Any], now: list[Any]) -> bool:
-    return len(before) == len(now) and all(map(operator.is_, before, now))
 
 
 def _values(grad: Array | Rows | None) -> Array:

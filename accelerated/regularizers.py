@@ -53,7 +53,10 @@ class L1Decay(InPlace):
         super().__init__(self.name, grads, {"add": Kernel((pass_,))}, zeros(), noun="gradient", **options)
 
     def regularize(self, parameters: Sequence[Array]) -> None:
-        """Add the term of these parameters, of the gradients' dtypes and shapes, to the arrays."""
+        """Add the term of these parameters, of the gradients' dtypes and shapes, to the arrays.
+
+        Parameters that are the same objects as the last time are not checked again.
+        """
         self._run("add", read=parameters, noun="parameter")
 
 

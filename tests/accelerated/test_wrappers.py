@@ -11,6 +11,7 @@ from optimetry.accelerated.averaging import ExponentialMovingAverage, ModelAvera
 from optimetry.accelerated.clips import ClipByGlobalNorm, ClipByNorm, ClipByValue
 from optimetry.accelerated.compression import Compression
 from optimetry.accelerated.dtypes import DTYPES
+from optimetry.accelerated.plan import Plan
 from optimetry.accelerated.regularizers import L1Decay, L2Decay
 from optimetry.accelerated.rows import Rows
 from optimetry.conformance.judging.examine import judge
@@ -215,3 +216,38 @@ def test_what_cannot_be_done_is_said() -> None:
     with pytest.raises(ArrayError, match="clip_by_value: gradient 0 is read-only"):
         ClipByValue([frozen], 1.0)
     assert np.array_equal(array, np.ones(3))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_arrays_that_are_the_same_objects_are_planned_once(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan, plans = Plan.of, []
+    monkeypatch.setattr(Plan, "of", lambda *arguments, **options: plans.append(1) or plan(*arguments, **options))
+    parameters = [np.full(3, 2.0), np.full((2, 2), 2.0)]
+    average = ExponentialMovingAverage(parameters, 0.5, engine=engine)
+    for _ in range(3):
+        parameters[0] *= 2
+        average.update()
+    assert len(plans) == 1
+    assert (average.state_dict()["average"][0] == ((4 / 2 + 8) / 2 + 16) / 2).all()
+
+    grads = [np.ones(3), np.ones((2, 2))]
+    decay = L2Decay(grads, 0.5, engine=engine)
+    for read in (parameters, list(parameters), [array.copy() for array in parameters]):
+        decay.regularize(read)
+    assert len(plans) == 3
+    assert (grads[0] == 1 + 3 * 0.5 * 16).all()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_is_copied_is_read_anew(engine: str) -> None:
+    """Parameters that lie in the gradients, or are not contiguous, have other values each time."""
+    memory = np.ones(6)
+    decay = L2Decay([memory[:3]], 1.0, engine=engine)
+    for read in ([memory[1:4]], [np.arange(6.0)[::2]]):
+        first, values = memory[:3].copy(), read[0]
+        for _ in range(2):
+            first = first + values
+            decay.regularize(read)
+            assert (memory[:3] == first).all()
+            values[...] = values + 1
+            first = memory[:3].copy()
