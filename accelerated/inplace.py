@@ -106,7 +106,7 @@ class InPlace:
         check_in_place(label, noun, self.arrays, self.device)
         self._memory = Memory(self.arrays)
         self._kernels, self._noun = dict(kernels), noun
-        self._kept_plans: dict[str, tuple[list[Any], list[tuple[Executable, Plan]]]] = {}
+        self._kept: dict[str, tuple[list[Any], list[tuple[Executable, Plan]]]] = {}
         ((ring, factors),) = {(kernel.ring, kernel.factors) for kernel in self._kernels.values()}
         per_tensor = frozenset[str]().union(*(kernel.numbers for kernel in self._kernels.values()))
         members: dict[str, list[int]] = {}
@@ -159,14 +159,21 @@ class InPlace:
         """
         given = self.arrays if read is None else list(read)
         try:
-            last, plans = self._kept_plans.pop(kernel, ([], []))
-            if not plans or not same_objects(last, given):
-                plans = self._plans_of(kernel, given, noun)
-            if not any(plan.copied for _, plan in plans):  # the originals may have other values next time
-                self._kept_plans[kernel] = given, plans
+            plans = self._kept_plans(kernel, given, lambda: self._plans_of(kernel, given, noun))
             return [executable.ready(plan, number) for executable, plan in plans]
         except MemoryError as error:
             raise self._out_of_memory("for a step; nothing has been changed", error) from error
+
+    def _kept_plans(
+        self, kernel: str, given: list[Any], make: Callable[[], list[tuple[Executable, Plan]]]
+    ) -> list[tuple[Executable, Plan]]:
+        """Return the plans of the last time where these arrays are the same objects, or else make them."""
+        last, plans = self._kept.pop(kernel, ([], []))
+        if not plans or not same_objects(last, given):
+            plans = make()
+        if not any(plan.copied for _, plan in plans):  # the originals may have other values next time
+            self._kept[kernel] = given, plans
+        return plans
 
     def _plans_of(self, kernel: str, given: list[Any], noun: str) -> list[tuple[Executable, Plan]]:
         """Check arrays and plan a kernel that reads them; those that lie in what it writes are copied."""

@@ -12,7 +12,7 @@ import numpy as np
 from optimetry.accelerated.devices.interface import address_of
 from optimetry.accelerated.dtypes import Array
 from optimetry.accelerated.engines.engine import Executable
-from optimetry.accelerated.inplace import InPlace, Options, same_objects
+from optimetry.accelerated.inplace import InPlace, Options
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.plan import Plan
 from optimetry.accelerated.rows import Rows
@@ -83,7 +83,6 @@ class Accelerated(InPlace):
             self.rule.name, parameters, kernels, self._initial_state, multi_precision=multi_precision, **options
         )
         self.parameters = self.arrays
-        self._last: tuple[list[Any], list[tuple[Executable, Plan]]] | None = None
         has_master = any(group.arena.master is not None for group in self._groups)
         self._slots = (*self.slots, MASTER) if has_master else self.slots
 
@@ -106,12 +105,7 @@ class Accelerated(InPlace):
         rate = self._rate(lr)
         grads = list(grads)
         try:
-            if self._last is None or not same_objects(self._last[0], grads):
-                self._last = None
-                self._last = grads, self._planned(grads)
-            plans = self._last[1]
-            if any(plan.copied for _, plan in plans):
-                self._last = None  # the originals may have other values next time
+            plans = self._kept_plans("step", grads, lambda: self._planned(grads))
             prepared = [(executable.ready(plan, rate), plan) for executable, plan in plans]
         except MemoryError as error:
             raise self._out_of_memory("for a step; nothing has been changed", error) from error
@@ -175,7 +169,7 @@ class Accelerated(InPlace):
             is_whole = count.shape == () and np.issubdtype(count.dtype, np.integer)
             if not is_whole or not 0 <= int(count) < 2**63:  # counts are kept as int64
                 raise ArrayError(f"{self.label}: {STEP} {i} is {count!r}, must be a whole number in [0, 2**63)")
-        self._last = None  # which knows how often parameters have been updated
+        self._kept.clear()  # which knows how often parameters have been updated
         self._assign_slots(state, self._slots)
         for array, parameter in zip(state.get(MASTER, ()), self.parameters, strict=False):
             self.device.assign(parameter, np.asarray(array))

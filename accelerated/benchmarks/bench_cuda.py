@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from optimetry.accelerated.benchmarks.measuring import LR, hyper_of, rows_of, shape_of, touching
-from optimetry.accelerated.benchmarks.rounds import Timing, timing
+from optimetry.accelerated.benchmarks.rounds import Timing, timing, turns
 from optimetry.accelerated.devices.cuda import CudaDevice
 from optimetry.accelerated.dtypes import DTYPES
 from optimetry.accelerated.kernels import offered
@@ -63,11 +63,10 @@ def timings(
     for name, step in contenders.items():
         seconds(step, 1)  # which compiles and allocates
         steps[name] = min(MOST, max(1, int(SAMPLE / seconds(step, 1))))
-    samples = {name: list[tuple[float, float]]() for name in contenders}
-    names = list(contenders)
+    samples = {name: list[float]() for name in contenders}
     for done in range(ROUNDS):
-        for name in names[done % len(names) :] + names[: done % len(names)]:
-            samples[name].append((seconds(contenders[name], steps[name]), 0.0))
+        for name in turns(contenders, done):
+            samples[name].append(seconds(contenders[name], steps[name]))
     return {name: timing(values) for name, values in samples.items()}
 
 

@@ -76,7 +76,7 @@ def touching(optimizer: Accelerated, grads: Sequence[Array]) -> TimedStep:
     It uses the same arrays, since their place in memory changes the time by a tenth; their contents are overwritten.
     """
     other = copy.copy(optimizer)
-    other._last = None  # what was prepared is the optimizer's own kernel
+    other._kept = {}  # what was prepared is the optimizer's own kernel
     other._kernels = {"step": touch(optimizer._kernel)}
     other._groups = [copy.copy(group) for group in optimizer._groups]
     other._compile(optimizer._engine)
@@ -117,7 +117,7 @@ def rows_of(
             elements=elements,
             nanoseconds=time.median / total * 1e9,
             spread=time.spread,
-            threads=time.threads or None,
+            threads=time.threads,
             bytes=moved,
             gigabytes_per_second=moved * total / time.median / 1e9,
             touch_share=times[TOUCH].median / time.median,

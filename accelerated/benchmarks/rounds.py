@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,13 +24,13 @@ class Timing:
     Attributes:
         median: seconds of one step.
         spread: half the distance of the quartiles, as a share of the median.
-        threads: the most threads of this process that ran at once in a round: processor time divided by time; 0 where
-            a device does the work.
+        threads: the most threads of this process that ran at once in a round, processor time divided by time; None
+            where a device does the work.
     """
 
     median: float
     spread: float
-    threads: float
+    threads: float | None = None
 
 
 def timings(contenders: Mapping[str, TimedStep], *, seconds: float, rounds: int = 7) -> dict[str, Timing]:
@@ -42,28 +42,34 @@ def timings(contenders: Mapping[str, TimedStep], *, seconds: float, rounds: int 
         rounds: the least number of rounds.
     """
     repeats = {name: _repeats(step) for name, step in contenders.items()}
-    samples: dict[str, list[tuple[float, float]]] = {name: [] for name in contenders}
+    samples: dict[str, list[float]] = {name: [] for name in contenders}
+    threads: dict[str, list[float]] = {name: [] for name in contenders}
     end = time.perf_counter() + seconds
-    names = list(contenders)
     done = 0
     while done < rounds or time.perf_counter() < end:
-        for name in names[done % len(names) :] + names[: done % len(names)]:
+        for name in turns(contenders, done):
             step, times = contenders[name], repeats[name]
             time.sleep(PAUSE)
             worked, start = time.process_time(), time.perf_counter()
             for _ in range(times):
                 step()
             taken = time.perf_counter() - start
-            samples[name].append((taken / times, (time.process_time() - worked) / taken))
+            samples[name].append(taken / times)
+            threads[name].append((time.process_time() - worked) / taken)
         done += 1
-    return {name: timing(values) for name, values in samples.items()}
+    return {name: timing(seconds_of, max(threads[name])) for name, seconds_of in samples.items()}
 
 
-def timing(samples: list[tuple[float, float]]) -> Timing:
-    """Return the times of samples: seconds of a step, and threads, of each."""
-    times, threads = zip(*samples, strict=True)
-    low, median, high = np.quantile(times, (0.25, 0.5, 0.75)).tolist()
-    return Timing(median, (high - low) / 2 / median if median else 0.0, max(threads))
+def turns(names: Iterable[str], done: int) -> list[str]:
+    """Return the order of a round behind so many others: each begins with another contender."""
+    order = list(names)
+    return order[done % len(order) :] + order[: done % len(order)]
+
+
+def timing(samples: Sequence[float], threads: float | None = None) -> Timing:
+    """Return the median and the spread of samples, seconds of a step."""
+    low, median, high = np.quantile(samples, (0.25, 0.5, 0.75)).tolist()
+    return Timing(median, (high - low) / 2 / median if median else 0.0, threads)
 
 
 def _repeats(step: TimedStep) -> int:

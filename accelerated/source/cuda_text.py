@@ -193,14 +193,16 @@ def pass_text(pass_: Pass, dtypes: DtypePair, threads: int, *, master: bool) -> 
         scalars=lines(1, (f"const real {s} = scalars[row[k] * {len(scalars)} + {j}];" for j, s in enumerate(scalars))),
         totals=lines(1, (f"double total{j} = 0;" for j in sums)),
         moved=indent(moved(pass_, master=master, squares=squares), " " * 8),
-        sums=lines(
-            1,
-            (
-                *(f"total{j} = block_sum(total{j});" for j in sums),
-                *(f"if (threadIdx.x == 0) partial[unit * {pass_.sums} + {j}] = total{j};" for j in sums),
-            ),
-        ),
+        sums=summed(pass_),
     )
+
+
+def summed(pass_: Pass) -> str:
+    """Write how a block sums what its threads have, and keeps it for its unit or tile."""
+    sums = range(pass_.sums)
+    adding = [f"total{j} = block_sum(total{j});" for j in sums]
+    kept = [f"if (threadIdx.x == 0) partial[blockIdx.x * {pass_.sums} + {j}] = total{j};" for j in sums]
+    return lines(1, (*adding, *kept))
 
 
 def pointers(pass_: Pass, dtypes: DtypePair, starts: Mapping[str, str], *, master: bool) -> str:

@@ -12,7 +12,7 @@ from textwrap import indent
 
 from optimetry.accelerated.dtypes import DtypePair
 from optimetry.accelerated.kernels.kernel import COLUMN, PARAM, ROW, Pass
-from optimetry.accelerated.source.cuda_text import common, lines, moved, pointers
+from optimetry.accelerated.source.cuda_text import common, lines, moved, pointers, summed
 from optimetry.accelerated.source.tile_text import UNIT
 
 GROUP = 8
@@ -160,13 +160,7 @@ def tiled_text(pass_: Pass, dtypes: DtypePair, threads: int, *, master: bool, cr
             scalars=lines(1, (f"const real {s} = scalars[r * {len(scalars)} + {j}];" for j, s in enumerate(scalars))),
             totals=lines(1, (f"double total{j} = 0;" for j in sums)),
             rows=(CROSSED if crossed else ROWS).format(moved=moving),
-            sums=lines(
-                1,
-                (
-                    *(f"total{j} = block_sum(total{j});" for j in sums),
-                    *(f"if (threadIdx.x == 0) partial[blockIdx.x * {pass_.sums} + {j}] = total{j};" for j in sums),
-                ),
-            ),
+            sums=summed(pass_),
         )
     )
 

@@ -208,7 +208,7 @@ def test_steps_are_timed_between_events() -> None:
 
 
 def test_a_page_of_cuda_is_one_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = {"touch": Timing(0.75, 0.01, 0.0), "cuda": Timing(0.8, 0.02, 0.0), "torch fused": Timing(1.2, 0.03, 0.0)}
+    names = {"touch": Timing(0.75, 0.01), "cuda": Timing(0.8, 0.02), "torch fused": Timing(1.2, 0.03)}
     rows = [asdict(row) for row in rows_of("adam", "float32", 1_000, 10_000, names, ["torch fused"])]
     benchmark = {"extra_info": {"cuda": rows, "device": "a device"}}
     run = {"machine_info": {"cpu": {}, "python_version": "3.11"}, "benchmarks": [benchmark]}
