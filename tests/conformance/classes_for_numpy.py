@@ -1,4 +1,4 @@
-"""Optimizers in NumPy as users write them, in the three forms that are known, and faulty ones."""
+"""Optimizers in NumPy as users write them, in the forms that are known, and faulty ones."""
 
 from types import SimpleNamespace
 
@@ -73,6 +73,56 @@ class NeverEmpty(OfLists):
     def update(self, params, grads):
         self.largest = [param.max() for param in params]
         return super().update(params, grads)
+
+
+class OfDictionaries:
+    """Given dictionaries at every step, as textbooks have them; it puts new arrays in the places of others."""
+
+    def __init__(self, lr=0.1, rho=0.9, eps=1e-6):
+        self.lr, self.rho, self.eps, self.squares = lr, rho, eps, {}
+
+    def update(self, params, grads):
+        for name, grad in grads.items():
+            before = self.squares.get(name, np.zeros_like(grad))
+            self.squares[name] = self.rho * before + (1 - self.rho) * grad * grad
+            step = grad.dtype.type(self.lr) * grad / (np.sqrt(self.squares[name]) + self.eps)
+            params[name] = params[name] - step
+
+
+class ReturnsDictionaries(OfDictionaries):
+    """Returns a new dictionary, and fails for a parameter without a gradient."""
+
+    def update(self, params, grads):
+        after = {name: param.copy() for name, param in params.items()}
+        super().update(after, {name: grads[name] for name in params})
+        return after
+
+
+class ReturnsWhatHasAGradient(OfDictionaries):
+    """Returns a dictionary without the parameters that have no gradient."""
+
+    def update(self, params, grads):
+        super().update(params, grads)
+        return {name: params[name] for name in grads}
+
+
+class OfNamedParameters(OfDictionaries):
+    """Made of a dictionary of its parameters."""
+
+    def __init__(self, params, lr=0.1, rho=0.9, eps=1e-6):
+        super().__init__(lr, rho, eps)
+        self.params = params
+
+    def step(self, grads):
+        super().update(self.params, grads)
+
+
+class FirstOfDictionaries(OfDictionaries):
+    """Updates the parameter of the first name, and the others by its gradient if they have its shape."""
+
+    def update(self, params, grads):
+        first = next(iter(grads.values()), None)
+        super().update(params, {name: first if first.shape == grad.shape else grad for name, grad in grads.items()})
 
 
 class OfArrays:

@@ -26,6 +26,10 @@ def judged(target, rule, dtype="float32"):
         ("PassesOn", "momentum", {"mu": "momentum"}, []),
         ("OfLists", "sgd", {}, ["missing gradients"]),
         ("NeverEmpty", "sgd", {}, ["missing gradients", "empty parameters"]),
+        ("OfDictionaries", "decayed_adagrad", {}, []),
+        ("ReturnsDictionaries", "decayed_adagrad", {}, ["missing gradients"]),
+        ("ReturnsWhatHasAGradient", "decayed_adagrad", {}, ["missing gradients"]),
+        ("OfNamedParameters", "decayed_adagrad", {}, []),
         ("OfArrays", "decayed_adagrad", {}, []),
         ("RateOfTheStep", "decayed_adagrad", {"step_length": "learning_rate"}, []),
         ("closure", "momentum", {}, []),
@@ -56,6 +60,10 @@ def test_a_class_that_computes_in_float64_alone_is_judged_there():
     narrow, wide = (judged(target, "sgd", dtype) for dtype in ("float32", "float64"))
     assert (narrow.verdict, wide.verdict) == ("error", "conforms")
     assert "as float64 of shape (" in narrow.reason
+
+
+def test_a_fault_of_a_class_of_dictionaries_is_found():
+    assert judged(for_numpy(mine.FirstOfDictionaries, "decayed_adagrad"), "decayed_adagrad").verdict == "diverges"
 
 
 def test_a_faulty_class_is_named():

@@ -1,11 +1,12 @@
-"""Makes targets of optimizers in NumPy, of three common forms: there is no base class.
+"""Makes targets of optimizers in NumPy, of the common forms: there is no base class.
 
 - made of a list of parameters and hyperparameters, with ``step(grads)``: as in torch;
 - made of hyperparameters, with ``step`` or ``update(parameters, grads)`` of two lists;
-- the same of one array and its gradient, of which every parameter has an optimizer of its own.
+- the same of one array and its gradient, of which every parameter has an optimizer of its own;
+- either of the first two with dictionaries of arrays in place of lists, as textbooks have them.
 
-A step changes the arrays in place, or returns new ones. The learning rate is an argument of the step, or an attribute;
-the constructor need not take it.
+A step changes the arrays in place, puts others in their places, or returns new ones. The learning rate is an argument
+of the step, or an attribute; the constructor need not take it.
 """
 
 from __future__ import annotations
@@ -43,11 +44,17 @@ class NumpyClass(ClassOffer):
     """The argument that is the learning rate, of the class or of its step, or the attribute."""
     apart: bool = False
     """Whether every parameter has an optimizer of its own, which is given arrays."""
+    named: bool = False
+    """Whether it is given dictionaries of arrays by name, not lists; what has no gradient is in one of them alone."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return what the constructor says where it refuses its arguments, None where it does not."""
-        parameters = [[np.ones(1, FORMATS[dtype].dtype)]] if made_of_parameters(self.cls) else []
-        return self.refused(*parameters, **self.constructor_arguments(hyper))
+        parameters = self.given([np.ones(1, FORMATS[dtype].dtype)])
+        return self.refused(*[parameters] * made_of_parameters(self.cls), **self.constructor_arguments(hyper))
+
+    def given(self, arrays: list[Any]) -> Any:
+        """Return the arrays as the class is given them."""
+        return {f"W{i}": array for i, array in enumerate(arrays, 1) if array is not None} if self.named else arrays
 
     def constructor_arguments(self, hyper: Hyper) -> dict[str, Any]:
         """Return what the constructor is given beside parameters."""
@@ -63,8 +70,8 @@ class NumpyRun:
     """One optimizer, or one for each parameter."""
 
     def __init__(self, entry: NumpyClass, arguments: Mapping[str, Any], parameters: Sequence[Array]) -> None:
-        self._arrays = [np.array(parameter) for parameter in parameters]
-        self._bound, self._apart, self._rate = made_of_parameters(entry.cls), entry.apart, entry.rate
+        self._entry, self._bound = entry, made_of_parameters(entry.cls)
+        self._arrays = entry.given([np.array(parameter) for parameter in parameters])
         if self._bound:
             self._optimizers = [entry.cls(self._arrays, **arguments)]
         else:
@@ -73,28 +80,37 @@ class NumpyRun:
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
         """Do a step with every optimizer that has a gradient."""
         with np.errstate(all="ignore"):
-            if not self._apart:
-                optimizer = self._optimizers[0]
-                arguments = [list(grads)] if self._bound else [self._arrays, list(grads)]
-                after = self._stepped(optimizer, learning_rate, arguments)
-                if after is not None:
-                    if not isinstance(after, list | tuple):
-                        raise TypeError(f"its step gave a {type(after).__name__}, must be a list of arrays, or None")
-                    self._arrays[:] = [np.asarray(array) for array in after]
-            for i, grad in enumerate(grads if self._apart else []):
+            if not self._entry.apart:
+                grads_given = self._entry.given(list(grads))
+                arguments = [grads_given] if self._bound else [self._arrays, grads_given]
+                self._keep(self._stepped(self._optimizers[0], learning_rate, arguments))
+            for i, grad in enumerate(grads if self._entry.apart else []):
                 if grad is not None:
                     after = self._stepped(self._optimizers[i], learning_rate, [self._arrays[i], grad])
                     self._arrays[i] = self._arrays[i] if after is None else np.asarray(after)
-        return [array.copy() for array in self._arrays]
+        return [array.copy() for array in (self._arrays.values() if self._entry.named else self._arrays)]
+
+    def _keep(self, after: Any) -> None:
+        """Keep what a step returned or, where that is nothing, what it has left in the places of its arrays."""
+        kind = dict if self._entry.named else (list, tuple)
+        if after is not None and not isinstance(after, kind):
+            must = "dict" if self._entry.named else "list"
+            raise TypeError(f"its step gave a {type(after).__name__}, must be a {must} of arrays, or None")
+        if self._entry.named:
+            held = self._arrays if after is None else after
+            self._arrays.update({name: np.asarray(held[name]) for name in self._arrays})
+        elif after is not None:
+            self._arrays[:] = [np.asarray(array) for array in after]
 
     def _stepped(self, optimizer: Any, learning_rate: float, arguments: list[Any]) -> Any:
         method = step_of(optimizer)
-        names = [name for name in (self._rate, *RATES) if name in inspect.signature(method).parameters]
+        rate = self._entry.rate
+        names = [name for name in (rate, *RATES) if name in inspect.signature(method).parameters]
         if names:
             return method(*arguments, **{names[0]: learning_rate})
-        held = [name for name in (self._rate, *RATES) if hasattr(optimizer, name)]
+        held = [name for name in (rate, *RATES) if hasattr(optimizer, name)]
         if not held:
-            name = repr(self._rate) if self._rate else f"a learning rate ({', '.join(RATES)})"
+            name = repr(rate) if rate else f"a learning rate ({', '.join(RATES)})"
             raise TypeError(f"neither its step takes {name} nor is that an attribute, so no step can change it")
         setattr(optimizer, held[0], learning_rate)
         return method(*arguments)
@@ -127,11 +143,12 @@ def check(cls: Any, spec: str) -> None:
 
 
 def offer(cls: Any, fit: Fit) -> NumpyClass:
-    """Return the offer of a class, of lists if it takes them, else of arrays."""
+    """Return the offer of a class, of lists if it takes them, else of arrays, else of dictionaries."""
     lists = NumpyClass(cls, fit.arguments, fit.constants, pinned=fit.pinned, rate=fit.rate)
-    arrays = replace(lists, apart=True)
-    single = not made_of_parameters(cls) and not works(lists, fit.rule) and works(arrays, fit.rule)
-    return arrays if single else lists
+    others = [replace(lists, named=True)]
+    if not made_of_parameters(cls):
+        others.insert(0, replace(lists, apart=True))
+    return next((each for each in (lists, *others) if works(each, fit.rule)), lists)
 
 
 def cannot(offered: Any, rule: str) -> Sequence[str]:
