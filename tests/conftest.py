@@ -5,11 +5,26 @@ from multiprocessing import forkserver
 
 import pytest
 
+from tests.sample import one_in
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option of tests that take longest, and of which a part is run otherwise."""
+    """Add options for more than is run otherwise, and for less."""
     meaning = "name what every planted mutation computes, in place of every fifth: six minutes more of one core"
     parser.addoption("--name-all-faults", action="store_true", help=meaning)
+    meaning = "run every test with one in N of its parameters, while you work; a change needs all"
+    parser.addoption("--one-in", metavar="N", type=int, default=1, help=meaning)
+
+
+@pytest.hookimpl(trylast=True)  # behind `-k`
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what ``--one-in`` does not choose."""
+    number = config.getoption("--one-in")
+    if number < 1:
+        raise pytest.UsageError(f"--one-in {number}: must be at least 1")
+    flags = one_in(number, [item.nodeid.partition("[")[0] for item in items])
+    config.hook.pytest_deselected(items=[item for item, chosen in zip(items, flags, strict=True) if not chosen])
+    items[:] = [item for item, chosen in zip(items, flags, strict=True) if chosen]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

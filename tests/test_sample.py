@@ -1,0 +1,34 @@
+"""A part of the tests has every test function."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.sample import one_in
+
+ROOT = Path(__file__).parents[1]
+
+
+def collected(*options: str) -> Counter[str]:
+    """How many tests there are of each function of a file."""
+    command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider", *options]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return Counter(line.partition("[")[0] for line in ended.stdout.splitlines() if "::" in line)
+
+
+def test_the_first_of_each_function_is_chosen_and_every_so_many_th() -> None:
+    assert one_in(2, "aabaab") == [True, False, True, True, False, False]
+    assert all(one_in(1, "aab"))
+
+
+@pytest.mark.parametrize("chosen", [(), ("-k", "not 0")])
+def test_every_function_has_tests(chosen: tuple[str, ...]) -> None:
+    """What ``-k`` leaves out is no part of which one in so many is chosen."""
+    every, some = (collected("tests/reports/test_numbers.py", *chosen, *options) for options in ((), ("--one-in", "3")))
+    assert max(every.values()) > 3
+    assert some == {name: -(-count // 3) for name, count in every.items()}
