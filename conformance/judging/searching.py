@@ -22,7 +22,7 @@ from optimetry.conformance.naming.families.family import STEP_COUNTS
 from optimetry.conformance.naming.fed import Runs
 from optimetry.conformance.naming.points import PointClass, documented_class, named_classes
 from optimetry.conformance.naming.rivals import Rival, candidates_of, told_apart
-from optimetry.conformance.naming.search import MOST_EDITS, edited_formulas, explains_most
+from optimetry.conformance.naming.search import JUDGED, MOST_EDITS, edited_formulas, explains_most
 from optimetry.conformance.naming.telling import neutral_cases, telling_cases
 from optimetry.conformance.numerics.agreement import SLACK, compare, explains
 from optimetry.conformance.numerics.arithmetic import Arithmetic
@@ -81,7 +81,8 @@ def searched(observed: Observed, seconds: float) -> SearchResult:
     identities: dict[Explanation, Identity | None] = {}
 
     def holds(explanation: Explanation) -> bool:
-        identities[explanation] = observed.holding(explanation)
+        identity = observed.holding(explanation)
+        identities[explanation] = identity if identity and says_enough(identity) else None
         return identities[explanation] is not None
 
     most, telling = MOST_EDITS if seconds else 1, candidates_of(*asked)
@@ -111,6 +112,12 @@ def searched(observed: Observed, seconds: float) -> SearchResult:
     if few or identity is None:
         identity, formulas, rivals = None, [], []
     return SearchResult(tuple(formulas), identity or Identity(None), budget, tuple(rivals), len(telling))
+
+
+def says_enough(identity: Identity) -> bool:
+    """Whether a formula bounds half of all elements, or as many as the document: what bounds few explains anything."""
+    said, documented = identity.from_explanation.judged, identity.from_document.judged
+    return said >= min(JUDGED, documented)
 
 
 def _computed_otherwise(observed: Observed, formulas: list[Edited]) -> tuple[list[Edited], Identity | None]:

@@ -10,11 +10,12 @@ import pytest
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.diagnose import diagnose
-from optimetry.conformance.judging.observed import Observed
-from optimetry.conformance.judging.searching import searched
+from optimetry.conformance.judging.observed import Identity, Observed
+from optimetry.conformance.judging.searching import says_enough, searched
 from optimetry.conformance.naming.edited import traced
 from optimetry.conformance.naming.elsewhere import starts_elsewhere
 from optimetry.conformance.naming.notation import text_of
+from optimetry.conformance.numerics.agreement import Agreement
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import RuleRun
@@ -118,3 +119,12 @@ def test_what_short_runs_do_not_show_is_searched_beside_the_case_that_shows_it_m
     observed = Observed.of(target, "papers.adam", "float64", partial(iter, cases), Guard())
     assert searched(observed, 0.0).formulas == ()
     assert len(tried) < 4
+
+
+def test_a_formula_that_bounds_next_to_nothing_explains_nothing():
+    """AMSGrad with ``beta2 -> 1`` divides by what may be 0: it bounds a tenth of RAdam of its authors."""
+    document = Agreement(share=4e6, vacuous=14_813, elements=158_931)
+    silent, half = (Agreement(vacuous=vacuous, elements=158_931) for vacuous in (142_538, 79_000))
+    assert not says_enough(Identity(None, document, silent))
+    assert says_enough(Identity(None, document, half))
+    assert says_enough(Identity(None, silent, silent)), "the document bounds no more of these runs"
