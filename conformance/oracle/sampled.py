@@ -40,7 +40,8 @@ class Sample:
     """Some elements of a case, as a case.
 
     Attributes:
-        case: the elements, in the order of the whole case; a part of a parameter is one-dimensional.
+        case: the elements, in the order of the whole case; a part of a parameter has as many dimensions, all but the
+            first of size 1, since a formula may ask how many there are.
         columns: their numbers among all elements of the whole case.
     """
 
@@ -105,7 +106,7 @@ def part_of(case: Case, columns: Array) -> Sample:
 
 
 def _of(array: Array, own: Array) -> Array:
-    return array if own.size == array.size else array.reshape(-1)[own]
+    return array if own.size == array.size else array.reshape(-1)[own].reshape(-1, *(1,) * (array.ndim - 1))
 
 
 @dataclass(frozen=True)

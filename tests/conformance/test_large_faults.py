@@ -14,8 +14,9 @@ from optimetry.conformance.cases.large import SHORT, Scale, large_plans
 from optimetry.conformance.cases.options import all_on
 from optimetry.conformance.judging.scale import _left_out, contradiction
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.points import documented_class
-from optimetry.conformance.selftest.instead import Instead
+from optimetry.conformance.naming.families import DIALECTS
+from optimetry.conformance.naming.points import PointClass, documented_class, named_classes
+from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.subjects.wrappers.averages import ExponentialMovingAverage
 from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun, run_of
@@ -23,8 +24,10 @@ from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.declaration import Declared
 from optimetry.reference.rule import State
+from tests.conformance.judged import label
 
 LONG = Scale(SHORT, steps=300)
+SCALES = EFFORTS["quick"].scales
 
 
 def fails(target: Target, optimizer: str) -> bool:
@@ -161,3 +164,13 @@ def test_elements_are_named_by_the_first_and_the_last_where_all_between_are_left
     kept = np.isin(columns, [*off])
     left_out = _left_out(Case("sgd", "float32", {}, (0.1,), tensors, (tensors,)), columns, kept, kept)
     assert left_out["which"] == (which or "tensor 0")
+
+
+OF_DIMENSIONS = [(name, each) for name in DIALECTS for each in named_classes(name) if "vectors" in each.points[0]]
+
+
+@pytest.mark.parametrize(("optimizer", "dialect"), OF_DIMENSIONS, ids=label)
+def test_a_rule_that_asks_for_dimensions_is_explained_in_large_cases_too(optimizer: str, dialect: PointClass) -> None:
+    """What is compared of a matrix is no vector: LARS of MAE, which does not scale vectors, was said to diverge."""
+    target, plans = computing(dialect.dialect), list(large_plans(SUBJECTS[optimizer], "float32", SCALES, 0))
+    assert contradiction(target, plans, Explanation(dialect), Guard()) is None
