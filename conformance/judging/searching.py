@@ -115,9 +115,8 @@ def searched(observed: Observed, seconds: float) -> SearchResult:
 
 
 def says_enough(identity: Identity) -> bool:
-    """Whether a formula bounds half of all elements, or as many as the document: what bounds few explains anything."""
-    said, documented = identity.from_explanation.judged, identity.from_document.judged
-    return said >= min(JUDGED, documented)
+    """Whether a formula bounds half as many elements as the document does: what bounds few explains anything."""
+    return identity.from_explanation.judged >= JUDGED * identity.from_document.judged
 
 
 def _computed_otherwise(observed: Observed, formulas: list[Edited]) -> tuple[list[Edited], Identity | None]:
