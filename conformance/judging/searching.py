@@ -81,8 +81,7 @@ def searched(observed: Observed, seconds: float) -> SearchResult:
     identities: dict[Explanation, Identity | None] = {}
 
     def holds(explanation: Explanation) -> bool:
-        identity = observed.holding(explanation)
-        identities[explanation] = identity if identity and says_enough(identity) else None
+        identities[explanation] = _identity_of(explanation, observed)
         return identities[explanation] is not None
 
     most, telling = MOST_EDITS if seconds else 1, candidates_of(*asked)
@@ -114,6 +113,12 @@ def searched(observed: Observed, seconds: float) -> SearchResult:
     return SearchResult(tuple(formulas), identity or Identity(None), budget, tuple(rivals), len(telling))
 
 
+def _identity_of(explanation: Explanation, observed: Observed) -> Identity | None:
+    """Return what is known of a found formula; None where it does not hold in every probe and case, or says little."""
+    identity = observed.holding(explanation)
+    return identity if identity and says_enough(identity) else None
+
+
 def says_enough(identity: Identity) -> bool:
     """Whether a formula bounds half as many elements as the document does: what bounds few explains anything."""
     return identity.from_explanation.judged >= JUDGED * identity.from_document.judged
@@ -127,7 +132,7 @@ def _computed_otherwise(observed: Observed, formulas: list[Edited]) -> tuple[lis
     for way in ways_of(observed.optimizer):
         others = [_computed(formula, way) for formula in formulas]
         if others != formulas and not rare_contradiction(observed, others[0].explanation):
-            identity = observed.holding(others[0].explanation)
+            identity = _identity_of(others[0].explanation, observed)
             if identity is not None:
                 return others, identity
     return [], None

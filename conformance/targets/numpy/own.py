@@ -45,12 +45,12 @@ class NumpyClass(ClassOffer):
     apart: bool = False
     """Whether every parameter has an optimizer of its own, which is given arrays."""
     named: bool = False
-    """Whether it is given dictionaries of arrays by name, not lists; what has no gradient is in one of them alone."""
+    """Whether it is given dictionaries of arrays by name, not lists; gradients that are missing are left out."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return what the constructor says where it refuses its arguments, None where it does not."""
-        parameters = self.given([np.ones(1, FORMATS[dtype].dtype)])
-        return self.refused(*[parameters] * made_of_parameters(self.cls), **self.constructor_arguments(hyper))
+        parameters = [self.given([np.ones(1, FORMATS[dtype].dtype)])] if made_of_parameters(self.cls) else []
+        return self.refused(*parameters, **self.constructor_arguments(hyper))
 
     def given(self, arrays: list[Any]) -> Any:
         """Return the arrays as the class is given them."""
