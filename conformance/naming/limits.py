@@ -18,8 +18,13 @@ CHOICES = rules_of(
 
 
 def limited(part: Expression, names: InputNames) -> Iterator[Expression]:
-    """Yield a ratio of norms or a norm that is limited: by a number, or a ratio by the learning rate."""
+    """Yield a ratio of norms or a norm that is limited: by a number, or a ratio by the learning rate.
+
+    What is scaled down to a limit where its norm is above that may also be scaled to a norm of 1 there.
+    """
     match part:
+        case ("divide", ("multiply", scaled, limit), ("maximum", size, other)) if is_norm(size) and other == limit:
+            yield ("where", ("greater", size, limit), ("divide", scaled, size), scaled)
         case ("divide", above, _) if is_norm(above) or _has_norm(above):
             yield from (("minimum", part, limit) for limit in (*NORM_LIMITS, RATE))
             without = simplified(replaced(part, RATE, 1.0))

@@ -43,6 +43,10 @@ MAKERS: Mapping[str, str] = {
 """The frameworks, each with the module that has its `Maker` as ``MAKER``, in its folder or beside this file."""
 
 
+EMPTY_SHAPES = ((0,), (0, 2))
+"""Those of the empty parameters that are tried first: what works with one may fail with another."""
+
+
 class Maker(NamedTuple):
     """A framework's way to judge optimizers that are not its own.
 
@@ -169,7 +173,8 @@ def own_target(framework: str, made: Any, rules: Mapping[str, Mapping[str, Any]]
     target.lacking = maker.lacking
     for rule, offer in offers.items():
         _rehearse(target, rule, spec)
-        empty = () if works(offer, rule, target.engine_names[0], shape=(0,)) else (EMPTY,)
+        takes_empty = all(works(offer, rule, target.engine_names[0], shape=shape) for shape in EMPTY_SHAPES)
+        empty = () if takes_empty else (EMPTY,)
         target.cannot = tuple(dict.fromkeys([*target.cannot, *maker.cannot(offer, rule), *empty]))
     if maker.groups:
         _rehearse_more(target)

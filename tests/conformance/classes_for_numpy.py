@@ -75,6 +75,14 @@ class NeverEmpty(OfLists):
         return super().update(params, grads)
 
 
+class NeverAnEmptyMatrix(OfLists):
+    """Fails on a matrix without elements, whose rows may have any length, and takes empty vectors."""
+
+    def update(self, params, grads):
+        self.rows = [param.reshape(len(param), -1) for param in params if param.ndim > 1]
+        return super().update(params, grads)
+
+
 class OfDictionaries:
     """Given dictionaries at every step, as textbooks have them; it puts new arrays in the places of others."""
 

@@ -13,6 +13,7 @@ from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import Format, scalar_format
 from optimetry.conformance.subjects.registry import SUBJECTS
+from optimetry.conformance.subjects.rules import RuleSubject
 
 # Hyperparameters at which implementations that agree by default do not.
 TORCH_ADAM = {"beta1": 0.7, "beta2": 0.9, "eps": 0.1, "weight_decay": 0.3}
@@ -96,7 +97,10 @@ def parameters_and_gradients(seed: int, name: str = "sgd") -> tuple[list[Any], l
 
 
 def cases_of(name: str, dtype: Any) -> list[Case]:
-    """A case for each of the hyperparameters; where all tensors share a norm, one of tiny gradients alone as well."""
+    """A case for each of the hyperparameters; where all tensors share a norm, one of tiny gradients alone as well.
+
+    Rules with a norm of each tensor have one of scalars, too.
+    """
     subject, dtype = SUBJECTS[name], np.dtype(dtype)
     params, grads = parameters_and_gradients(SEED, name)
     cases = [
@@ -112,7 +116,12 @@ def cases_of(name: str, dtype: Any) -> list[Case]:
         )
         for hyper in HYPERS[name]
     ]
-    return [*cases, *(case.only([3]) for case in cases if subject.joint)]
+    scalars = isinstance(subject, RuleSubject) and not subject.elementwise and not subject.shaped
+    return [
+        *cases,
+        *(case.only([3]) for case in cases if subject.joint),
+        *(case.each(lambda array: array.reshape(-1)[0].reshape(())) for case in cases if scalars),
+    ]
 
 
 @dataclass(frozen=True)

@@ -165,6 +165,7 @@ CHOICES: list[tuple[str, dict[str, str], tuple[dict[str, Any], dict[str, float]]
     ("torch.adafactor", {"rate": "given"}, FACTOR, 36, factored(36, LR * W, 0.0, EPS)),
     ("torch.adafactor", {"scaled_by": "decayed"}, FACTOR, 4, factored(4, LR * KEPT, 0.0, EPS)),
     ("torch.adafactor", {"scaled_by": "nothing"}, FACTOR, 4, factored(4, LR, 0.0, EPS)),
+    ("torch.adafactor", {"scaled_by": "eps2"}, FACTOR, 4, factored(4, LR * 0.1, 0.0, EPS)),
     ("torch.adafactor", {"decay": "scaled"}, FACTOR, 4, factored(4, LR * W, 0.0, EPS, kept=W - LR * W * WD * W)),
     ("torch.adafactor", {"decay": "without_lr"}, FACTOR, 4, factored(4, LR * W, 0.0, EPS, kept=W - WD * W)),
     ("papers.lion", {"decay": "without_lr"}, LION, 3, W - LR - WD * W),

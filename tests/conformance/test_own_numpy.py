@@ -26,6 +26,7 @@ def judged(target, rule, dtype="float32"):
         ("PassesOn", "momentum", {"mu": "momentum"}, []),
         ("OfLists", "sgd", {}, ["missing gradients"]),
         ("NeverEmpty", "sgd", {}, ["missing gradients", "empty parameters"]),
+        ("NeverAnEmptyMatrix", "sgd", {}, ["missing gradients", "empty parameters"]),
         ("OfDictionaries", "decayed_adagrad", {}, []),
         ("ReturnsDictionaries", "decayed_adagrad", {}, ["missing gradients"]),
         ("ReturnsWhatHasAGradient", "decayed_adagrad", {}, ["missing gradients"]),

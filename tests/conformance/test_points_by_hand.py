@@ -118,6 +118,10 @@ LARS: dict[str, tuple[Point, Any]] = {
         {"vectors": "plain"},
         lambda x: (x.lr * (x.g if x.g.ndim == 1 else guarded(x, x.sum) * x.decayed), 1.0),
     ),
+    "vectors, but no scalars": (
+        {"vectors": "plain_but_scalars"},
+        lambda x: (x.lr * (x.g if x.g.ndim == 1 else guarded(x, x.sum) * x.decayed), 1.0),
+    ),
     "MAE": (
         {"denominator": "norm_of_sum", "learning_rate_placement": "outside", "vectors": "plain"},
         lambda x: (x.g if x.g.ndim == 1 else x.coeff * x.w_norm / x.norm_of_sum * x.decayed, x.lr),
@@ -142,6 +146,14 @@ def test_points_of_lars(name: str, coeff: float, shape: tuple[int, ...]) -> None
         velocity = 0.5 * velocity + addend
         param = param - factor * velocity
         assert after == pytest.approx(param, rel=1e-13)
+
+
+@pytest.mark.parametrize(("vectors", "taken"), [("plain", -1.0), ("plain_but_scalars", -4.0 * 3.0 / 1.6 * 0.4)])
+def test_points_of_lars_treat_scalars_as_vectors_or_not(vectors: str, taken: float) -> None:
+    """|w| is 3, |g| + wd*|w| is 1.6, and g + wd*w is -0.4."""
+    hyper = {"momentum": 0.5, "lars_coeff": 4.0, "lars_weight_decay": 0.2}
+    (after,) = stepped("lars_momentum", {"vectors": vectors}, hyper, np.array(3.0), [(-1.0, 0.5)])
+    assert after == pytest.approx(3.0 - 0.5 * taken, rel=1e-14)
 
 
 # The parameter after a step, of the direction r without decay.

@@ -87,6 +87,8 @@ OF_DIALECTS = {
     ("lamb", "decay_after_step"): "lamb_weight_decay of the parameter after the step",
     ("lamb", "norm_clamped"): "norm(param) -> minimum(norm(param), 10)",
     ("clip_by_norm", "global_norm"): "norm(grad) -> norm(all grad)",
+    ("clip_by_norm", "scaled_to_one"): "grad*clip_norm/maximum(norm(grad), clip_norm) -> "
+    "where(norm(grad) > clip_norm, grad/norm(grad), grad)",
     ("clip_by_global_norm", "norm_of_each"): "norm(all grad) -> norm(grad)",
     ("model_average", "whole_windows"): "t*average_window_rate -> floor(t*average_window_rate)",
     ("dgc_compress", "count_rounded_up"): "are_sent((...), sparsity) -> are_sent_rounded_up((...), sparsity)",

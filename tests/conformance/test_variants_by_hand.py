@@ -207,3 +207,12 @@ def test_a_family_starts_as_its_document_does(name: str) -> None:
 
 def start(rule: Rule, param: Any) -> dict[str, tuple[Any, list[Any]]]:
     return {name: (np.asarray(x).dtype, np.asarray(x).tolist()) for name, x in rule.initial_state(param).items()}
+
+
+def test_a_step_that_is_not_taken_takes_up_no_nan() -> None:
+    """Times 0, it would."""
+    rule: Any = at("torch.radam", {"below": "nothing"}, {"beta1": 0.9, "beta2": 0.999, "eps": 1e-8})
+    param = np.array([W])
+    for t in (1, 2, 3):
+        moved, _ = rule.update(param, np.array([np.nan]), rule.initial_state(param), 0.1, t)
+        assert moved.tolist() == [W]

@@ -22,6 +22,7 @@ from optimetry.conformance.naming.families.clips import (
     GlobalNormWithSmallEpsilon,
     RoundedClipByGlobalNorm,
     RoundedClipByNorm,
+    ScaledToOne,
 )
 from optimetry.conformance.naming.families.compression import Uncorrected, Unmasked, VelocitySelects, rounded_up
 from optimetry.reference.averaging.exponential import Decayed
@@ -124,6 +125,12 @@ def test_a_first_value_is_an_increment_where_averages_are() -> None:
     """Diffusers' first decay is 0, also formed as an increment: a value far smaller than the start is lost."""
     assert fed(StartsAtFirst(decay=0.5), 0.1, initial=1e20) == [0.1]
     assert fed(StartsAtFirst(decay=0.5, incremental_moments=True), 0.1, initial=1e20) == [0.0]
+
+
+def test_a_clip_may_scale_to_a_norm_of_1_whatever_its_limit_is() -> None:
+    grads = [np.array([30.0, 40.0]), np.array([3.0, 4.0])]
+    (long, short), _ = ScaledToOne(clip_norm=10.0).feed(grads, [], None)
+    assert (long.tolist(), short.tolist()) == ([0.6, 0.8], [3.0, 4.0])
 
 
 @pytest.mark.parametrize(("kind", "epsilon"), [(GlobalNormWithEpsilon, 1e-6), (GlobalNormWithSmallEpsilon, 1e-8)])

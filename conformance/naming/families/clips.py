@@ -89,6 +89,13 @@ class AlwaysScaled(ClipByNorm):
         return [np.where(norm(grad) > 0.0, grad * self.clip_norm / norm(grad), grad) for grad in fed], None
 
 
+class ScaledToOne(ClipByNorm):
+    """Scales long gradients to a norm of 1, whatever the limit is."""
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        return [np.where(norm(grad) > self.clip_norm, grad / norm(grad), grad) for grad in fed], None
+
+
 class NormOfAll(ClipByNorm):
     """Computes what `ClipByGlobalNorm` documents."""
 
@@ -118,6 +125,13 @@ declare(
         family=AlwaysScaled,
         origin="normalized gradients",
         difference="g *= c / |g|, whatever the norm is",
+    ),
+    Dialect(
+        name="scaled_to_one",
+        family=ScaledToOne,
+        origin="kann_grad_clip of KANN",
+        reference="attractivechaos/kann, kann.c, kann_grad_clip",
+        difference="g /= |g| where |g| > c",
     ),
     Dialect(
         name="global_norm",

@@ -64,15 +64,19 @@ class LarsMomentumFamily(LarsMomentum):
     )
     vectors: str = axis(
         "scaled",
-        {"scaled": "as any tensor", "plain": "a w of fewer than two dimensions has the local rate lr and no decay"},
-        rare=("plain",),
+        {
+            "scaled": "as any tensor",
+            "plain": "a w of fewer than two dimensions has the local rate lr and no decay",
+            "plain_but_scalars": "a w of one dimension has the local rate lr and no decay",
+        },
+        rare=("plain", "plain_but_scalars"),
     )
 
     float32_norm: bool = False
 
     @property
     def reads_shapes(self) -> bool:
-        return self.vectors == "plain"
+        return self.vectors != "scaled"
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         scale, decayed = self._scaled(param, grad, lr)
@@ -90,7 +94,7 @@ class LarsMomentumFamily(LarsMomentum):
         """
         inside = self.learning_rate_placement == "inside"
         plain = lr if inside else 1.0
-        if self.vectors == "plain" and param.ndim < 2:
+        if (self.vectors == "plain" and param.ndim < 2) or (self.vectors == "plain_but_scalars" and param.ndim == 1):
             return plain, grad
         decayed = grad + self.lars_weight_decay * param
         param_norm = self._norm(param)
@@ -173,7 +177,7 @@ declare(
     dialect(
         name="norm_of_sum_learning_rate_outside",
         point={"denominator": "norm_of_sum", "learning_rate_placement": "outside"},
-        origin="LARS of Barlow Twins without its filters; with them, tensors of one dimension are plain",
+        origin="LARS of Barlow Twins without its filters",
         reference="facebookresearch/barlowtwins, main.py",
         difference="v = mu*v + coeff*|w|/|g + wd*w|*(g + wd*w); w -= lr*v",
     ),
@@ -240,6 +244,13 @@ declare(
         difference="v = mu*v + coeff*|w|/|g + wd*w|*(g + wd*w), or + g for vectors; w -= lr*v",
     ),
     dialect(
+        name="norm_of_sum_learning_rate_outside_vectors_plain_but_scalars",
+        point={"denominator": "norm_of_sum", "learning_rate_placement": "outside", "vectors": "plain_but_scalars"},
+        origin="LARS of DINO, and of Barlow Twins and VICReg with their filters",
+        reference="facebookresearch/dino, utils.py; facebookresearch/barlowtwins, main.py",
+        difference="v = mu*v + coeff*|w|/|g + wd*w|*(g + wd*w), or + g where w has one dimension; w -= lr*v",
+    ),
+    dialect(
         name="large_epsilon_plain_rate_or_more",
         point={"denominator_epsilon": "1e-5", "zero_norm": "plain_rate_or_more"},
         origin="objax.optimizer.LARS",
@@ -258,11 +269,16 @@ declare(
         reference="fastai/optimizer.py, larc_layer_lr and larc_step",
         difference="v = mu*v + g + wd*w; w -= lr*coeff*|w|/(|g + wd*w| + wd*|w| + 1e-8)*v",
     ),
-    # The ratio exceeds 1 in the first setting alone; without a gradient it is below 1 in the second alone.
+    # The ratio exceeds 1 in the first setting alone; without a gradient it is below 1, and below the rate, in the
+    # second alone, which has scalars, too: some treat them as vectors.
     settings=tuple(
         Setting(
-            {"momentum": 0.7, "lars_coeff": coeff, "lars_weight_decay": decay}, sizes=(-8, 1), grads=(-9, 1), pool=40
+            {"momentum": 0.7, "lars_coeff": coeff, "lars_weight_decay": decay},
+            sizes=(-8, 1),
+            grads=(-9, 1),
+            pool=40,
+            shapes=shapes,
         )
-        for coeff, decay in ((0.7, 0.3), (0.1, 0.3), (0.1, 0.0))
+        for coeff, decay, shapes in ((0.7, 0.3, ()), (0.05, 0.5, ((), (1,), (1, 1))), (0.1, 0.0, ()))
     ),
 )

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
+
+import ml_dtypes
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import EPSILON_NAMES
@@ -22,8 +25,11 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
     hyper, rate = documented_defaults(subject)
     for value in dict.fromkeys((rate, *usual.RATES)):
         yield Mistake(run=taken(f"{value:g}", "a learning rate of 0"), fed=_rates(value), shown_by=_rare)
+    finfo: Any = ml_dtypes.finfo  # which has no types
+    spacings = [times * float(finfo(dtype).eps) for times in usual.SPACINGS_FOR_ZERO]
     for name in [number.name for number in may_be_zero(subject)]:
-        for value in dict.fromkeys((hyper[name], *(usual.EPSILONS_FOR_ZERO if name in EPSILON_NAMES else ()))):
+        libraries = [*usual.EPSILONS_FOR_ZERO, *spacings] if name in EPSILON_NAMES else []
+        for value in dict.fromkeys((hyper[name], *libraries)):
             if value:
                 yield Mistake(run=taken(f"{value:g}", f"{name} = 0"), hyper=_in_place(name, value), shown_by=_rare)
 

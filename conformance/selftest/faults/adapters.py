@@ -129,6 +129,13 @@ enter(
         dtypes=("float32", "float64"),
     ),
     Fault(
+        name="epsilon_of_zero_replaced_by_the_spacing",
+        optimizer="papers.yogi",
+        defect="0 is taken for an epsilon that is lost in the dtype, as in ensmallen",
+        start=_passing(lambda hyper, memory: {"epsilon": hyper["epsilon"] or 10 * float(np.finfo(np.float32).eps)}),
+        outcome="diverges: documented, but takes 1.19209e-06 for epsilon = 0",
+    ),
+    Fault(
         name="default_betas",
         optimizer="lamb",
         defect="the adapter does not pass the decays on",

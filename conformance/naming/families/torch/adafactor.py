@@ -25,9 +25,10 @@ class AdafactorFamily(Adafactor):
         {
             "before": "RMS(w) before the decay",
             "decayed": "RMS(w) after it",
-            "nothing": "alpha = min(lr, 1/sqrt(t)), whatever RMS(w) is",
+            "nothing": "no factor max(eps2, RMS(w)) in alpha",
+            "eps2": "the factor eps2 in alpha, whatever RMS(w) is",
         },
-        rare=("nothing",),
+        rare=("nothing", "eps2"),
     )
     decay: str = axis(
         "with_lr",
@@ -69,7 +70,9 @@ class AdafactorFamily(Adafactor):
 
     def scaled(self, rate: Any, param: Array) -> Any:
         """Return alpha: the rate, times the size of the parameter."""
-        return rate if self.scaled_by == "nothing" else np.maximum(self.eps2, rms(param)) * rate
+        if self.scaled_by in ("nothing", "eps2"):
+            return rate if self.scaled_by == "nothing" else self.eps2 * rate
+        return np.maximum(self.eps2, rms(param)) * rate
 
     def decay_rate(self, rate: Any, param: Array, lr: Any) -> Any:
         """Return what the decay is multiplied by."""
@@ -133,6 +136,13 @@ declare(
         origin="timm.optim.Adafactor with a learning rate",
         reference="timm/optim/adafactor.py, Adafactor.step, _get_lr and _get_options",
         difference="R and C are of g^2 + eps1, along the first two dimensions; the step is lr, RMS(w) no part of it",
+    ),
+    dialect(
+        name="epsilon_on_squares_scaled_by_eps2",
+        point={"epsilon": "squares", "rate": "given", "scaled_by": "eps2", "decay": "scaled"},
+        origin="Adafactor(relative_step=False) of ColossalAI, whose state has an RMS of 0 in place of RMS(w)",
+        reference="hpcaitech/ColossalAI, colossalai/nn/optimizer/adafactor.py, Adafactor.step and _get_lr",
+        difference="R and C are of g^2 + eps1; the step is lr*eps2, whatever t and RMS(w) are, and so is the decay",
     ),
     settings=(
         Setting(

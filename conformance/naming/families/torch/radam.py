@@ -39,8 +39,10 @@ class RAdamFamily(RAdam):
             adaptive = rectification * np.sqrt(correction) / (np.sqrt(exp_avg_sq) + self.eps)
         else:
             adaptive = rectification / (np.sqrt(exp_avg_sq / correction) + self.eps)
-        factor = np.where(length > threshold, adaptive, 1.0 if self.below == "momentum" else 0.0)
-        return param - lr * exp_avg / (1 - self.beta1**t) * factor, State(exp_avg=exp_avg, exp_avg_sq=exp_avg_sq)
+        stepped = param - lr * exp_avg / (1 - self.beta1**t) * np.where(length > threshold, adaptive, 1.0)
+        if self.below == "nothing":
+            stepped = np.where(length > threshold, stepped, param)
+        return stepped, State(exp_avg=exp_avg, exp_avg_sq=exp_avg_sq)
 
 
 dialect = dialects_of(RAdamFamily)
