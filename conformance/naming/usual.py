@@ -10,7 +10,7 @@ EPSILONS_FOR_ZERO = (1e-8, 1e-6, 1e-7, 1e-10, 1e-12)
 """What may be taken for an epsilon of 0: the usual defaults."""
 
 SPACINGS_FOR_ZERO = (1.0, 10.0)
-"""The same in units of the distance from 1 to the next number of the format, NumPy's ``finfo.eps``."""
+"""What else may be taken for it, in units of the distance from 1 to the next number of the format."""
 
 GUARDS = (1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12)
 """What libraries add to a divisor that may be zero, where the document has no hyperparameter for it."""

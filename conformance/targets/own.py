@@ -44,7 +44,7 @@ MAKERS: Mapping[str, str] = {
 
 
 EMPTY_SHAPES = ((0,), (0, 2))
-"""Those of the empty parameters that are tried first: what works with one may fail with another."""
+"""The shapes of empty parameters that are tried: what takes an empty vector may fail with an empty matrix."""
 
 
 class Maker(NamedTuple):

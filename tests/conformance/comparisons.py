@@ -99,7 +99,7 @@ def parameters_and_gradients(seed: int, name: str = "sgd") -> tuple[list[Any], l
 def cases_of(name: str, dtype: Any) -> list[Case]:
     """A case for each of the hyperparameters; where all tensors share a norm, one of tiny gradients alone as well.
 
-    Rules with a norm of each tensor have one of scalars, too.
+    Rules with a norm of each tensor have cases of scalars, too.
     """
     subject, dtype = SUBJECTS[name], np.dtype(dtype)
     params, grads = parameters_and_gradients(SEED, name)

@@ -68,6 +68,10 @@ def guarded(x: SimpleNamespace, denominator: float, at_zero: float = 1.0) -> flo
     return x.coeff * x.w_norm / denominator if x.w_norm > 0 and x.g_norm > 0 else at_zero
 
 
+def plain_vector(x: SimpleNamespace) -> tuple[Any, float]:
+    return x.lr * (x.g if x.g.ndim == 1 else guarded(x, x.sum) * x.decayed), 1.0
+
+
 # What the velocity takes up, and what the velocity is multiplied by.
 LARS: dict[str, tuple[Point, Any]] = {
     "documented": ({}, lambda x: (x.lr * guarded(x, x.sum) * x.decayed, 1.0)),
@@ -114,14 +118,8 @@ LARS: dict[str, tuple[Point, Any]] = {
         },
         lambda x: (x.decayed, x.lr * x.coeff * x.w_norm / (x.norm_of_sum + 0.2 * x.w_norm + 1e-8)),
     ),
-    "vectors": (
-        {"vectors": "plain"},
-        lambda x: (x.lr * (x.g if x.g.ndim == 1 else guarded(x, x.sum) * x.decayed), 1.0),
-    ),
-    "vectors, but no scalars": (
-        {"vectors": "plain_but_scalars"},
-        lambda x: (x.lr * (x.g if x.g.ndim == 1 else guarded(x, x.sum) * x.decayed), 1.0),
-    ),
+    "vectors": ({"vectors": "plain"}, plain_vector),
+    "vectors, but no scalars": ({"vectors": "plain_but_scalars"}, plain_vector),
     "MAE": (
         {"denominator": "norm_of_sum", "learning_rate_placement": "outside", "vectors": "plain"},
         lambda x: (x.g if x.g.ndim == 1 else x.coeff * x.w_norm / x.norm_of_sum * x.decayed, x.lr),

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
-import ml_dtypes
+import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import EPSILON_NAMES
 from optimetry.conformance.naming import usual
 from optimetry.conformance.naming.mistakes import Hyper, Mistake, with_rates
 from optimetry.conformance.naming.runs.gradients import taken
+from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.rare import may_be_zero, rare_cases
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.rules import RuleSubject, documented_defaults
@@ -25,8 +25,8 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
     hyper, rate = documented_defaults(subject)
     for value in dict.fromkeys((rate, *usual.RATES)):
         yield Mistake(run=taken(f"{value:g}", "a learning rate of 0"), fed=_rates(value), shown_by=_rare)
-    finfo: Any = ml_dtypes.finfo  # which has no types
-    spacings = [times * float(finfo(dtype).eps) for times in usual.SPACINGS_FOR_ZERO]
+    spacing = float(np.spacing(FORMATS[dtype].dtype.type(1)))
+    spacings = [times * spacing for times in usual.SPACINGS_FOR_ZERO]
     for name in [number.name for number in may_be_zero(subject)]:
         libraries = [*usual.EPSILONS_FOR_ZERO, *spacings] if name in EPSILON_NAMES else []
         for value in dict.fromkeys((hyper[name], *libraries)):

@@ -70,9 +70,9 @@ class AdafactorFamily(Adafactor):
 
     def scaled(self, rate: Any, param: Array) -> Any:
         """Return alpha: the rate, times the size of the parameter."""
-        if self.scaled_by in ("nothing", "eps2"):
-            return rate if self.scaled_by == "nothing" else self.eps2 * rate
-        return np.maximum(self.eps2, rms(param)) * rate
+        if self.scaled_by == "nothing":
+            return rate
+        return (self.eps2 if self.scaled_by == "eps2" else np.maximum(self.eps2, rms(param))) * rate
 
     def decay_rate(self, rate: Any, param: Array, lr: Any) -> Any:
         """Return what the decay is multiplied by."""
