@@ -11,11 +11,12 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.numerics.arrays import Array
 
-MISSING, ZERO_D, EMPTY, NONFINITE = CANNOT = (
+MISSING, ZERO_D, EMPTY, NONFINITE, RATES_THAT_CHANGE = CANNOT = (
     "missing gradients",
     "0-d parameters",
     "empty parameters",
     "NaN and infinities",
+    "learning rates that change",
 )
 """What a library may be unable to take, in the words of a target's attribute ``cannot``."""
 
@@ -64,7 +65,7 @@ class Limits:
 
         Hyperparameters take the value that they can have, or the largest. A missing gradient becomes the parameter's
         gradient of the step before, or else of the next that has one; 0-d arrays get one dimension, and empty ones one
-        element, 1. NaN and infinities become 0.
+        element, 1. NaN and infinities become 0. All learning rates become the first.
         """
         if not self.lacking(case):
             return case
@@ -73,6 +74,8 @@ class Limits:
             filled = [_filled(column, param) for column, param in zip(columns, case.parameters, strict=True)]
             rows = (tuple(column[step] for column in filled) for step in range(len(case.grads)))
             case = case.replace(grads=tuple(rows))
+        if RATES_THAT_CHANGE in self.cannot:
+            case = case.replace(learning_rates=case.learning_rates[:1] * len(case.learning_rates))
         return case.each(self._taken).replace(hyper=self.held(case.hyper))
 
     def _taken(self, array: Array) -> Array:
@@ -90,6 +93,7 @@ PRESENT: Mapping[str, Callable[[Case], bool]] = {
     ZERO_D: lambda case: any(array.ndim == 0 for array in case.parameters),
     EMPTY: lambda case: any(array.size == 0 for array in case.parameters),
     NONFINITE: lambda case: not all(np.isfinite(array).all() for array in case.arrays),
+    RATES_THAT_CHANGE: lambda case: len(set(case.learning_rates)) > 1,
 }
 """Whether a case contains what a word of `CANNOT` is about."""
 

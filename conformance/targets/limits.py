@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from optimetry.conformance.cases.offered import CANNOT, MISSING, UNLIMITED, Limits
+from optimetry.conformance.cases.offered import CANNOT, MISSING, RATES_THAT_CHANGE, UNLIMITED, Limits
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import not_among
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
@@ -28,7 +28,7 @@ def limits_of(target: Any, optimizer: str) -> Limits:
         return UNLIMITED
     subject = subject_named(optimizer)
     if not isinstance(subject, RuleSubject):
-        cannot -= {MISSING}  # a wrapper is given gradients of all parameters anyway
+        cannot -= {MISSING, RATES_THAT_CHANGE}  # a wrapper is given gradients of all parameters, and no rates, anyway
     kinds = {declared.name: declared.kind for declared in subject.hyperparameters()}
     pinned, at_most = (tuple((name, kinds[name](value)) for name, value in bound.items()) for bound in bounds)
     return Limits(cannot, pinned, at_most)

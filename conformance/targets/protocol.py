@@ -135,7 +135,8 @@ class Target(Protocol):
 
     ``cannot: Collection[str]``
         Any of ``"missing gradients"`` (None among the gradients of a step), ``"0-d parameters"``, ``"empty
-        parameters"`` and ``"NaN and infinities"`` (in what a run is fed).
+        parameters"``, ``"NaN and infinities"`` (in what a run is fed) and ``"learning rates that change"`` (in a run,
+        which can then take that of its first step for all).
     ``pinned: Mapping[str, Mapping[str, value]]``
         Hyperparameters that can have one value alone, by optimizer: ``{"adam": {"epsilon": 1e-8}}``.
     ``at_most: Mapping[str, Mapping[str, value]]``

@@ -67,6 +67,33 @@ class OfLists:
         return [param - param.dtype.type(self.learning_rate) * grad for param, grad in zip(params, grads, strict=True)]
 
 
+class GradientsFirst(OfLists):
+    """Its step says by names that gradients come before parameters."""
+
+    def update(self, grads, params):
+        return super().update(params, grads)
+
+
+class OfLayers:
+    """Its step takes neither parameters nor gradients."""
+
+    def __init__(self, learning_rate=0.1):
+        self.learning_rate = learning_rate
+
+    def update(self, layer):
+        layer.weights -= self.learning_rate * layer.dweights
+
+
+class RateOfTheConstructor(OfLists):
+    """Keeps its learning rate where no step can change it."""
+
+    def __init__(self, eta):
+        self._at = lambda params, grads: OfLists(eta).update(params, grads)
+
+    def update(self, params, grads):
+        return self._at(params, grads)
+
+
 class NeverEmpty(OfLists):
     """Fails on a parameter without elements."""
 

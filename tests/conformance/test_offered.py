@@ -10,7 +10,7 @@ import pytest
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
-from optimetry.conformance.cases.offered import CANNOT, EMPTY, MISSING, NONFINITE, ZERO_D, Limits
+from optimetry.conformance.cases.offered import CANNOT, EMPTY, MISSING, NONFINITE, RATES_THAT_CHANGE, ZERO_D, Limits
 from optimetry.conformance.cases.strategies import case_of, drawn_cases, seeded_plan
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.laws.law import LAWS, Trial
@@ -20,11 +20,9 @@ from optimetry.conformance.plugin.properties import PROFILES, hold_property
 from optimetry.conformance.selftest.instead import computing
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.targets.limits import limits_of
-from optimetry.conformance.targets.loading import made
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.protocol import Hyper, reason_unsupported
 from optimetry.conformance.targets.session import Guard
-from optimetry.reference.errors import TargetError
 from tests.conformance.judged import class_named, dialect_named, verdict_of
 
 ALL = frozenset(CANNOT)
@@ -46,9 +44,11 @@ class Narrow(NumpyTarget):
         assert optimizer != "adam" or (hyper["epsilon"], hyper["beta1"]) == (1e-8, 0.5)
         assert optimizer != "momentum" or hyper["momentum"] <= 0.5
         run = super().start(optimizer, hyper, parameters)
-        plain = run.step
+        plain, rates = run.step, set()
 
         def step(grads: list[Array | None], learning_rate: float) -> list[Array]:
+            rates.add(learning_rate)
+            assert RATES_THAT_CHANGE not in self.refuses or len(rates) == 1
             assert MISSING not in self.refuses or all(grad is not None for grad in grads)
             assert NONFINITE not in self.refuses or all(np.isfinite(x).all() for x in grads if x is not None)
             return plain(grads, learning_rate)
@@ -244,54 +244,6 @@ def test_a_dtype_that_is_not_offered_is_unsupported() -> None:
     verdict = verdict_of(Single(), "sgd", "float64", FEW)
     assert (verdict.verdict, verdict.reason) == ("unsupported", "single offers float32 only")
     assert verdict_of(Single(), "sgd", "float32", FEW).verdict == "conforms"
-
-
-@pytest.mark.parametrize(
-    ("attribute", "value", "expected"),
-    [
-        (
-            "cannot",
-            {"missing gradient"},
-            "cannot: unknown word 'missing gradient', must be one of: missing gradients, ",
-        ),
-        ("cannot", {"missing gradient"}, "did you mean missing gradients?"),
-        ("cannot", "missing gradients", "cannot = 'missing gradients', must be a collection of names"),
-        ("cannot", 3, "cannot = 3, must be a collection of names"),
-        ("dtypes", ["float31"], "dtypes: unknown dtype 'float31', must be one of: float16, bfloat16, float32, float64"),
-        ("pinned", ["adam"], "pinned = ['adam'], must be a mapping from optimizers to hyperparameters and values"),
-        ("pinned", {"adam": "epsilon"}, "must be a mapping from optimizers"),
-        ("pinned", {"adm": {}}, "pinned: unknown optimizer 'adm', must be one of: adadelta, "),
-        (
-            "pinned",
-            {"adam": {"lazy_mode": False}},
-            "pinned: adam: unknown hyperparameter 'lazy_mode', must be one of: ",
-        ),
-        ("pinned", {"adam": {"epsilon": -1}}, "pinned: adam: epsilon = -1, must be in [0, inf)"),
-        ("at_most", {"adam": {"epsilon": -1}}, "at_most: adam: epsilon = -1, must be in [0, inf)"),
-        (
-            "at_most",
-            {"rmsprop": {"centered": True}},
-            "at_most: rmsprop: centered is a flag, which has no largest value",
-        ),
-        ("at_most", {"adam": {"beta1": 0.5}}, "at_most: adam: beta1 is pinned, and needs no largest value"),
-    ],
-)
-def test_a_wrong_attribute_is_refused_when_the_target_is_loaded(attribute: str, value: Any, expected: str) -> None:
-    wrong = type("Wrong", (Narrow,), {attribute: value})
-    with pytest.raises(TargetError) as caught:
-        made(wrong, "mine:Wrong")
-    assert str(caught.value).startswith("target mine:Wrong: ")
-    assert expected in str(caught.value)
-
-
-def test_the_attributes_of_every_engine_are_held() -> None:
-    class Several(NumpyTarget):
-        def engines(self) -> list[Any]:
-            return [NumpyTarget(), type("Wrong", (Narrow,), {"cannot": {"much"}, "engine": "wrong"})()]
-
-    with pytest.raises(TargetError, match="unknown word 'much'"):
-        made(Several(), "mine:Several")
-    assert made(Narrow, "mine:Narrow").name == "narrow"
 
 
 @pytest.mark.parametrize(("pinned", "near"), [(1e-6, 1e-6), (0.0, None)])

@@ -193,6 +193,12 @@ def test_a_hyperparameter_without_an_argument_is_held():
         ("numpy:classes_for_numpy.instance", "sgd", (), "a OfArrays, must be a class"),
         ("numpy:classes_for_numpy.NoStep", "sgd", (), "NoStep has neither step nor update"),
         ("numpy:classes_for_numpy.ForgetsRate", "decayed_adagrad", (), "no step can change it"),
+        (
+            "numpy:classes_for_numpy.OfLayers",
+            "sgd",
+            (),
+            "TypeError: OfLayers.update(layer) is given parameters and gradients: too many positional arguments",
+        ),
         ("numpy:classes_for_numpy.OfLists", "l2_decay", (), "l2_decay is a wrapper"),
         ("numpy:classes_for_numpy.OfLists", "adan", (), "unknown optimizer 'adan'"),
         ("numpy:classes_for_numpy.OfLists", "adam", (), "no argument for beta1, beta2, epsilon, only learning_rate"),

@@ -25,6 +25,8 @@ def judged(target, rule, dtype="float32"):
         ("OfParameters", "momentum", {"mu": "momentum"}, []),
         ("PassesOn", "momentum", {"mu": "momentum"}, []),
         ("OfLists", "sgd", {}, ["missing gradients"]),
+        ("GradientsFirst", "sgd", {}, ["missing gradients"]),
+        ("RateOfTheConstructor", "sgd", {}, ["missing gradients", "learning rates that change"]),
         ("NeverEmpty", "sgd", {}, ["missing gradients", "empty parameters"]),
         ("NeverAnEmptyMatrix", "sgd", {}, ["missing gradients", "empty parameters"]),
         ("OfDictionaries", "decayed_adagrad", {}, []),

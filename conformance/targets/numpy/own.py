@@ -1,12 +1,12 @@
 """Makes targets of optimizers in NumPy, of the common forms: there is no base class.
 
 - made of a list of parameters and hyperparameters, with ``step(grads)``: as in torch;
-- made of hyperparameters, with ``step`` or ``update(parameters, grads)`` of two lists;
+- made of hyperparameters, with ``step`` or ``update(parameters, grads)`` of two lists, or ``(grads, parameters)``;
 - the same of one array and its gradient, of which every parameter has an optimizer of its own;
 - either of the first two with dictionaries of arrays in place of lists, as textbooks have them.
 
 A step changes the arrays in place, puts others in their places, or returns new ones. The learning rate is an argument
-of the step, or an attribute; the constructor need not take it.
+of the step, or an attribute, which the constructor need not take; or the constructor alone takes it, for all steps.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.cases.offered import MISSING
+from optimetry.conformance.cases.offered import MISSING, RATES_THAT_CHANGE
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.targets.arguments import RATES
@@ -31,6 +32,9 @@ from optimetry.reference.errors import TargetError
 
 PARAMETERS = ("params", "parameters", "weights", "variables")
 """What the first argument is called where an optimizer is made of its parameters."""
+
+GRADIENTS = ("grads", "grad", "gradients", "gradient", "g")
+"""What the first argument of a step is called where gradients come before parameters."""
 
 STEPS = ("step", "update")
 """What the method is called that does a step."""
@@ -46,6 +50,8 @@ class NumpyClass(ClassOffer):
     """Whether every parameter has an optimizer of its own, which is given arrays."""
     named: bool = False
     """Whether it is given dictionaries of arrays by name, not lists; gradients that are missing are left out."""
+    at_first: bool = False
+    """Whether no step can change the learning rate, so that an optimizer is made at its first step, with that rate."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return what the constructor says where it refuses its arguments, None where it does not."""
@@ -56,30 +62,39 @@ class NumpyClass(ClassOffer):
         """Return the arrays as the class is given them."""
         return {f"W{i}": array for i, array in enumerate(arrays, 1) if array is not None} if self.named else arrays
 
-    def constructor_arguments(self, hyper: Hyper) -> dict[str, Any]:
+    @property
+    def takes_rate(self) -> bool:
+        """Whether the constructor takes the learning rate."""
+        return self.rate in [parameter.name for parameter in parameters_of(self.cls)]
+
+    def constructor_arguments(self, hyper: Hyper, learning_rate: float = 1.0) -> dict[str, Any]:
         """Return what the constructor is given beside parameters."""
-        takes_rate = self.rate in [parameter.name for parameter in parameters_of(self.cls)]
-        return ({self.rate: 1.0} if takes_rate else {}) | self.keywords(hyper)
+        return ({self.rate: learning_rate} if self.takes_rate else {}) | self.keywords(hyper)
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> NumpyRun:
         """Begin a run."""
-        return NumpyRun(self, self.constructor_arguments(hyper), parameters)
+        return NumpyRun(self, hyper, parameters)
 
 
 class NumpyRun:
     """One optimizer, or one for each parameter."""
 
-    def __init__(self, entry: NumpyClass, arguments: Mapping[str, Any], parameters: Sequence[Array]) -> None:
+    def __init__(self, entry: NumpyClass, hyper: Hyper, parameters: Sequence[Array]) -> None:
         self._entry, self._bound = entry, made_of_parameters(entry.cls)
+        self._made = partial(entry.constructor_arguments, hyper)
         self._arrays = entry.given([np.array(parameter) for parameter in parameters])
+        self._optimizers = [] if entry.at_first else self._optimizers_of(self._made())
+
+    def _optimizers_of(self, arguments: Mapping[str, Any]) -> list[Any]:
+        make = self._entry.cls
         if self._bound:
-            self._optimizers = [entry.cls(self._arrays, **arguments)]
-        else:
-            self._optimizers = [entry.cls(**arguments) for _ in (self._arrays if entry.apart else [None])]
+            return [make(self._arrays, **arguments)]
+        return [make(**arguments) for _ in (self._arrays if self._entry.apart else [None])]
 
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
         """Do a step with every optimizer that has a gradient."""
         with np.errstate(all="ignore"):
+            self._optimizers = self._optimizers or self._optimizers_of(self._made(learning_rate))
             if not self._entry.apart:
                 grads_given = self._entry.given(list(grads))
                 arguments = [grads_given] if self._bound else [self._arrays, grads_given]
@@ -103,17 +118,22 @@ class NumpyRun:
             self._arrays[:] = [np.asarray(array) for array in after]
 
     def _stepped(self, optimizer: Any, learning_rate: float, arguments: list[Any]) -> Any:
-        method = step_of(optimizer)
-        rate = self._entry.rate
-        names = [name for name in (rate, *RATES) if name in inspect.signature(method).parameters]
-        if names:
-            return method(*arguments, **{names[0]: learning_rate})
-        held = [name for name in (rate, *RATES) if hasattr(optimizer, name)]
-        if not held:
-            name = repr(rate) if rate else f"a learning rate ({', '.join(RATES)})"
-            raise TypeError(f"neither its step takes {name} nor is that an attribute, so no step can change it")
-        setattr(optimizer, held[0], learning_rate)
-        return method(*arguments)
+        method, rate = step_of(optimizer), self._entry.rate
+        signature = inspect.signature(method)
+        names = [name for name in (rate, *RATES) if name in signature.parameters]
+        ordered = arguments[::-1] if next(iter(signature.parameters), "") in GRADIENTS else arguments
+        try:
+            bound = signature.bind(*ordered, **dict.fromkeys(names[:1], learning_rate))
+        except TypeError as error:
+            given = "gradients" if self._bound else "parameters and gradients"
+            raise TypeError(f"{method.__qualname__}{signature} is given {given}: {error}") from error
+        if not names and not self._entry.at_first:
+            held = [name for name in (rate, *RATES) if hasattr(optimizer, name)]
+            if not held:
+                name = repr(rate) if rate else f"a learning rate ({', '.join(RATES)})"
+                raise TypeError(f"neither its step takes {name} nor is that an attribute, so no step can change it")
+            setattr(optimizer, held[0], learning_rate)
+        return method(*bound.args, **bound.kwargs)
 
 
 def made_of_parameters(cls: Any) -> bool:
@@ -145,15 +165,18 @@ def check(cls: Any, spec: str) -> None:
 def offer(cls: Any, fit: Fit) -> NumpyClass:
     """Return the offer of a class, of lists if it takes them, else of arrays, else of dictionaries."""
     lists = NumpyClass(cls, fit.arguments, fit.constants, pinned=fit.pinned, rate=fit.rate)
-    others = [replace(lists, named=True)]
+    forms = [lists, replace(lists, named=True)]
     if not made_of_parameters(cls):
-        others.insert(0, replace(lists, apart=True))
-    return next((each for each in (lists, *others) if works(each, fit.rule)), lists)
+        forms.insert(1, replace(lists, apart=True))
+    if lists.takes_rate:
+        forms += [replace(form, at_first=True) for form in forms]
+    return next((form for form in forms if works(form, fit.rule)), lists)
 
 
 def cannot(offered: Any, rule: str) -> Sequence[str]:
-    """Return what it cannot take: an optimizer of lists may not know None."""
-    return () if offered.apart or works(offered, rule, missing=True) else (MISSING,)
+    """Return what it cannot take: an optimizer of lists may not know None, and one made with a rate no other."""
+    missing = () if offered.apart or works(offered, rule, missing=True) else (MISSING,)
+    return (*missing, RATES_THAT_CHANGE) if offered.at_first else missing
 
 
 KIND = "a class whose step(grads), step(parameters, grads) or update(…) does a step on NumPy arrays"
