@@ -18,7 +18,7 @@ from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.points import documented_class, named_classes
 from optimetry.conformance.naming.runs import decay, surviving
 from optimetry.conformance.naming.splits import Split, properties
-from optimetry.conformance.numerics.agreement import Agreement, compare, explained, explains
+from optimetry.conformance.numerics.agreement import Agreement, compare, explained, explains, shares_of
 from optimetry.conformance.numerics.arrays import Array, equal
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_named
@@ -26,6 +26,9 @@ from optimetry.conformance.subjects.registry import subject_named
 LEAST_EXPLAINED = 0.5
 """The least part of all elements that a mistake must explain by a finite bound: a rule far outside its domain, which
 overflows everywhere, excludes nothing."""
+
+MUCH_WIDER, LEAST_BEYOND = 2.0**10, 0.1
+"""What loses digits must be seen where its bounds are so many times those of its rule, in this part of the elements."""
 
 FIRST = 2
 """The steps and the tensors of the short case that excludes most mistakes."""
@@ -152,10 +155,26 @@ def _changes(observed: Observed, mistaken: Mistaken, more: More) -> bool:
     must be seen in what the target does.
     """
     if mistaken.mistake.loses_digits:
-        return all(mistaken.mistake.seen(observed.run_anew, case) for case in observed.first_offered())
+        seen = all(mistaken.mistake.seen(observed.run_anew, case) for case in observed.first_offered())
+        return seen and _misses_digits(observed, mistaken)
     tried = _drawn_and_made(observed, more)
     pairs = ((case, mistaken.expected(case).value, mistaken.explanation.expected(case)) for case in tried)
     return any(not explains(value, rule, case.form) for case, value, rule in pairs)
+
+
+def _misses_digits(observed: Observed, mistaken: Mistaken) -> bool:
+    """Whether a target is beyond the bound of a rule where losing digits makes that much wider.
+
+    A wide bound explains whatever is near, also another formula that differs from the rule in few elements alone. Of
+    what does lose digits, more than half of these elements are beyond it.
+    """
+    wider = beyond = 0
+    for case in observed.offered(observed.cases()):
+        rule, wide = mistaken.explanation.expected(case), mistaken.expected(case)
+        much = rule.known & wide.known & (wide.bound > MUCH_WIDER * rule.bound)
+        wider += int(np.count_nonzero(much))
+        beyond += int(np.count_nonzero(shares_of(observed.run_anew(case), rule)[much] > 1))
+    return beyond >= LEAST_BEYOND * wider
 
 
 def _same(observed: Observed, mistaken: Mistaken, other: Mistaken, more: More) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from optimetry.conformance.cases.offered import EMPTY, ZERO_D
 from optimetry.conformance.harness.python_harness import GROUPS, MIXED, default_environment, what_is_wrong
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
@@ -18,7 +19,7 @@ def usual(offer: Offer, rule: str) -> dict[str, Any]:
     return subject_named(rule).declaration.typical().hyper() | dict(offer.held())
 
 
-def first_step(offer: Offer, rule: str, engine: str, missing: bool = False, shape: tuple[int, ...] = (2,)) -> None:
+def first_step(offer: Offer, rule: str, engine: str, missing: bool = False) -> None:
     """Begin a run with default hyperparameters on two small parameters, and do one step, perhaps with one gradient.
 
     What it gives may be of another dtype: one that computes all in float64 is judged, and an *error* in the others.
@@ -26,18 +27,23 @@ def first_step(offer: Offer, rule: str, engine: str, missing: bool = False, shap
     Raises:
         ValueError: it is refused, or does not give what it should; or whatever the optimizer raises.
     """
-    hyper, parameters = usual(offer, rule), _two(rule, shape)
-    with default_environment(), np.errstate(all="ignore"):
-        refusal = offer.refusal(rule, hyper, "float32", engine)
-        if refusal is not None:
-            raise ValueError(refusal)
-        grads = [array / 2 for array in parameters]
-        after = offer.start(rule, hyper, parameters, engine).step([grads[0], None] if missing else grads, 0.125)
+    parameters = _two(rule)
+    after = _after_a_step(offer, rule, engine, parameters, missing)
     if isinstance(after, list | tuple):
         after = [np.asarray(x, np.float32) if isinstance(x, np.ndarray | np.generic) else x for x in after]
     wrong = what_is_wrong(after, parameters)
     if wrong:
         raise ValueError(f"it gave {wrong}")
+
+
+def _after_a_step(offer: Offer, rule: str, engine: str, parameters: list[Array], missing: bool = False) -> Any:
+    hyper = usual(offer, rule)
+    with default_environment(), np.errstate(all="ignore"):
+        refusal = offer.refusal(rule, hyper, "float32", engine)
+        if refusal is not None:
+            raise ValueError(refusal)
+        grads = [array / 2 for array in parameters]
+        return offer.start(rule, hyper, parameters, engine).step([grads[0], None] if missing else grads, 0.125)
 
 
 def _two(rule: str, shape: tuple[int, ...] = (2,)) -> list[Array]:
@@ -46,15 +52,32 @@ def _two(rule: str, shape: tuple[int, ...] = (2,)) -> list[Array]:
     return [np.ones(shape, np.float32), np.full(shape, 2, np.float32)]
 
 
-def works(
-    offer: Offer, rule: str, engine: str = "default", missing: bool = False, shape: tuple[int, ...] = (2,)
-) -> bool:
+def works(offer: Offer, rule: str, engine: str = "default", missing: bool = False) -> bool:
     """Return whether `first_step` raises nothing."""
     try:
-        first_step(offer, rule, engine, missing, shape)
+        first_step(offer, rule, engine, missing)
     except (Exception, SystemExit):
         return False
     return True
+
+
+RARE_SHAPES: Mapping[str, tuple[tuple[int, ...], ...]] = {ZERO_D: ((),), EMPTY: ((0,), (0, 2))}
+"""Words for a target's ``cannot``, each with shapes: what takes an empty vector may fail with an empty matrix."""
+
+
+def refused_shapes(offer: Offer, rule: str, engine: str) -> list[str]:
+    """Return the words of `RARE_SHAPES` with which a first step raises; what it gives is for the judge."""
+    return [
+        word for word, shapes in RARE_SHAPES.items() if any(_raises(offer, rule, engine, shape) for shape in shapes)
+    ]
+
+
+def _raises(offer: Offer, rule: str, engine: str, shape: tuple[int, ...]) -> bool:
+    try:
+        _after_a_step(offer, rule, engine, _two(rule, shape))
+    except (Exception, SystemExit):
+        return True
+    return False
 
 
 def _step_groups(offer: Any, rule: str, engine: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import Parameter
@@ -157,6 +158,7 @@ class _Fitting:
     ) -> None:
         self.where, self.declared, self.row, self.rate_in_step = where, declared, row, rate_in_step
         self.taken = {argument.name: argument for argument in taken}
+        self.called = {_in_snake_case(name): name for name in self.taken} | {name: name for name in self.taken}
 
     @property
     def settled(self) -> set[str]:
@@ -198,11 +200,13 @@ class _Fitting:
         """Give each argument that is left the hyperparameter that it is named for."""
         fixed = dict(self.fit.constants)
         if not self.fit.rate:
-            rates = [name for name in RATES if name in self.taken and name not in self.used]
+            usual = [self.called[name] for name in RATES if name in self.called]
+            rates = [name for name in usual if name not in self.used and not self._may_be_no_rate(name)]
             if not rates and not self.rate_in_step:
                 self._refuse(f"no argument for the learning rate, {self._there_is()}: --with ARGUMENT={LEARNING_RATE}")
             self.fit.rate = rates[0] if rates else ""
-        for argument, source in self._natural():
+        for word, source in self._natural():
+            argument = self.called.get(word, word)
             names = (source,) if isinstance(source, str) else source
             if argument not in self.taken or not set(names) <= set(self.declared) or set(names) & self.settled:
                 continue
@@ -210,13 +214,17 @@ class _Fitting:
                 values = (fixed[argument],) if isinstance(source, str) else fixed[argument]
                 for name, value in zip(names, values, strict=False):
                     self._hold(name, value)
-            elif argument in WORDS and WORDS[argument][0] == source:
-                self.fit.words[argument] = WORDS[argument]
+            elif word in WORDS and WORDS[word][0] == source:
+                self.fit.words[argument] = WORDS[word]
             elif argument not in self.used:
                 self.fit.arguments[argument] = source
         for argument, value in getattr(self.row, "constants", {}).items():
             if argument in self.taken and argument not in self.used:
                 self.fit.constants[argument] = value
+
+    def _may_be_no_rate(self, name: str) -> bool:
+        """Whether an argument has the name of a hyperparameter, as ``alpha``, where a step may have the rate."""
+        return self.rate_in_step and name in self.declared
 
     def complete(self) -> None:
         """Hold the hyperparameters that have no argument, and refuse what can be neither held nor left out."""
@@ -265,6 +273,11 @@ class _Fitting:
 
     def _refuse(self, problem: str) -> None:
         raise TargetError(f"{self.where}: {problem}")
+
+
+def _in_snake_case(name: str) -> str:
+    """Write a name like ``learningRate`` as those of the documents."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
 def _names(value: Any) -> tuple[str, ...]:

@@ -103,6 +103,7 @@ class ClassOffer(Offer):
         slots: slot -> the framework's name of that part of its state.
         pinned: hyperparameters that have no argument, with the value that they can have.
         positive: hyperparameters that the document lets be 0 and the class does not.
+        words: keywords that are a word, each with the flag that stands for it, and the word; None where it is off.
     """
 
     cls: Any
@@ -111,10 +112,12 @@ class ClassOffer(Offer):
     slots: Mapping[str, str] = field(default_factory=dict)
     pinned: Mapping[str, Any] = field(default_factory=dict)
     positive: tuple[str, ...] = ()
+    words: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def keywords(self, hyper: Hyper) -> dict[str, Any]:
         """The keyword arguments for ``hyper``."""
-        return {**self.constants, **passed(self.arguments, hyper)}
+        words = {argument: word if hyper[name] else None for argument, (name, word) in self.words.items()}
+        return {**self.constants, **passed(self.arguments, hyper), **words}
 
     def zero_refused(self, module: str, hyper: Hyper) -> str | None:
         """Return why the class, of this module, refuses a hyperparameter that is 0; None where it does not."""

@@ -20,12 +20,11 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from optimetry.conformance.cases.offered import EMPTY
 from optimetry.conformance.harness.python_harness import GROUPS, MIXED, default_environment, in_a_line, raised
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.names import near_miss, not_among
 from optimetry.conformance.subjects.registry import SUBJECTS
-from optimetry.conformance.targets.first_steps import MORE, first_step, works
+from optimetry.conformance.targets.first_steps import MORE, first_step, refused_shapes
 from optimetry.conformance.targets.fitting import Fit, Taken, fitted, taken_by
 from optimetry.conformance.targets.offers import Offer, TableTarget
 from optimetry.conformance.targets.protocol import GroupedRun, Hyper
@@ -41,10 +40,6 @@ MAKERS: Mapping[str, str] = {
     for file in sorted([*HERE.glob("*/own.py"), *HERE.glob("*_own.py")])
 }
 """The frameworks, each with the module that has its `Maker` as ``MAKER``, in its folder or beside this file."""
-
-
-EMPTY_SHAPES = ((0,), (0, 2))
-"""The shapes of empty parameters that are tried: what takes an empty vector may fail with an empty matrix."""
 
 
 class Maker(NamedTuple):
@@ -173,9 +168,8 @@ def own_target(framework: str, made: Any, rules: Mapping[str, Mapping[str, Any]]
     target.lacking = maker.lacking
     for rule, offer in offers.items():
         _rehearse(target, rule, spec)
-        takes_empty = all(works(offer, rule, target.engine_names[0], shape=shape) for shape in EMPTY_SHAPES)
-        empty = () if takes_empty else (EMPTY,)
-        target.cannot = tuple(dict.fromkeys([*target.cannot, *maker.cannot(offer, rule), *empty]))
+        shapes = refused_shapes(offer, rule, target.engine_names[0])
+        target.cannot = tuple(dict.fromkeys([*target.cannot, *maker.cannot(offer, rule), *shapes]))
     if maker.groups:
         _rehearse_more(target)
     return target

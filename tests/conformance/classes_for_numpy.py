@@ -74,6 +74,26 @@ class GradientsFirst(OfLists):
         return super().update(params, grads)
 
 
+class Scales:
+    """Scales the gradient that it is given in place."""
+
+    def update(self, weight, grad, lr):
+        grad *= grad.dtype.type(lr)
+        return weight - grad
+
+
+class Keeps:
+    """Keeps the array of its first gradient as momentum."""
+
+    def __init__(self):
+        self.velocity = None
+
+    def update(self, weight, grad, lr):
+        velocity = grad if self.velocity is None else self.velocity
+        self.velocity = velocity
+        return weight - grad.dtype.type(lr) * velocity
+
+
 class OfLayers:
     """Its step takes neither parameters nor gradients."""
 

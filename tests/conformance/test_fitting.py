@@ -7,7 +7,7 @@ import math
 import pytest
 
 from optimetry.conformance.subjects.registry import subject_named
-from optimetry.conformance.targets import for_torch
+from optimetry.conformance.targets import for_numpy, for_torch
 from optimetry.conformance.targets.fitting import Taken, fitted, parameters_of, taken_by
 from optimetry.conformance.targets.own_loading import parsed
 from optimetry.reference.errors import UsageError
@@ -17,6 +17,34 @@ def test_betas_are_as_many_as_the_rule_has() -> None:
     taken = [Taken(name, False) for name in ("lr", "betas", "eps", "weight_decay")]
     assert fitted("x", "papers.adan", taken, {}).arguments["betas"] == ("beta1", "beta2", "beta3")
     assert fitted("x", "torch.adamw", taken, {}).arguments["betas"] == ("beta1", "beta2")
+
+
+def test_names_with_capitals_are_those_with_underscores() -> None:
+    taken = [Taken(name, False, 0.0) for name in ("learningRate", "beta1", "beta2", "epsilon", "weightDecay")]
+    fit = fitted("x", "papers.adamw", taken, {})
+    assert fit.rate == "learningRate"
+    assert fit.arguments == {name: name for name in ("beta1", "beta2", "epsilon")} | {"weightDecay": "weight_decay"}
+
+
+def test_what_a_rule_declares_is_no_rate_where_a_step_may_have_it() -> None:
+    taken = [Taken(name, False, 0.0) for name in ("alpha", "eps", "momentum")]
+    fit = fitted("x", "torch.rmsprop", taken, {}, rate_in_step=True)
+    assert (fit.rate, fit.arguments["alpha"]) == ("", "alpha")
+
+
+def test_a_word_reaches_a_class_in_numpy() -> None:
+    class Muon:
+        def __init__(self, adjust_lr_fn="original"):
+            self.how = adjust_lr_fn
+
+        def step(self, parameters, grads, lr):
+            return parameters
+
+    fixed = {"weight_decay": 0.1, "momentum": 0.9, "nesterov": True, "a": 3.0, "b": -4.0, "c": 2.0, "eps": 1e-7}
+    fixed["ns_steps"] = 1
+    offer = for_numpy(Muon, **{"torch.muon": fixed}).offers["torch.muon"]
+    given = [offer.keywords({**fixed, "match_rms_adamw": flag}) for flag in (True, False)]
+    assert given == [{"adjust_lr_fn": "match_rms_adamw"}, {"adjust_lr_fn": None}]
 
 
 class Base:

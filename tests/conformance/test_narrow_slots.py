@@ -13,7 +13,7 @@ from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.naming.runs.narrow_slots import FACTORS, PRODUCTS, SUMS, Narrow
 from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import FORMATS
-from optimetry.conformance.targets import for_optax
+from optimetry.conformance.targets import for_numpy, for_optax
 
 FORM = FORMATS["float32"]
 HALF = np.array([1.0078125, -3.984375, 0.0, 2.0**-100], ml_dtypes.bfloat16)
@@ -29,6 +29,27 @@ def slot(*rounds: str) -> Narrow:
 
 def in_bfloat16(array: np.ndarray) -> np.ndarray:
     return array.astype(ml_dtypes.bfloat16).astype(np.float64)
+
+
+class AdamaxAboveZero:
+    """Adamax whose divisor has a term that shows beside the smallest gradients alone: Torch7's, with 1e-38."""
+
+    def __init__(self, beta1=0.9, beta2=0.999):
+        self.beta1, self.beta2, self.t, self.m, self.u = beta1, beta2, 0, 0.0, 0.0
+
+    def update(self, weight, grad, lr):
+        self.t += 1
+        self.m = self.beta1 * self.m + (1 - self.beta1) * grad
+        self.u = np.maximum(self.beta2 * self.u, np.abs(grad) + 1e-38)
+        return weight - lr / (1 - self.beta1**self.t) * self.m / self.u
+
+
+def test_no_slot_is_called_narrow_where_no_digit_is_missing() -> None:
+    """The bound of a slot in float32 is so wide that it holds this target in float64, of which all digits are there."""
+    target = for_numpy(AdamaxAboveZero, "papers.adamax")
+    (verdict,) = judge([target], "papers.adamax", "float64", effort=Effort("few", 40, 2), seed=0, search=None)
+    assert verdict.verdict == "diverges"
+    assert "keeps" not in verdict.reason
 
 
 @pytest.mark.parametrize("swapped", [False, True])

@@ -34,6 +34,7 @@ def judged(target, rule, dtype="float32"):
         ("ReturnsWhatHasAGradient", "decayed_adagrad", {}, ["missing gradients"]),
         ("OfNamedParameters", "decayed_adagrad", {}, []),
         ("OfArrays", "decayed_adagrad", {}, []),
+        ("Scales", "sgd", {}, []),
         ("RateOfTheStep", "decayed_adagrad", {"step_length": "learning_rate"}, []),
         ("closure", "momentum", {}, []),
     ],
@@ -98,3 +99,8 @@ def test_what_signs_leave_to_chance_in_the_telling_cases_is_found():
     )
     assert verdict.verdict == "dialect"
     assert verdict.reason.startswith("beta1 -> beta2*beta1: found by search"), "as 1 - beta1 becomes 1 - beta2*beta1"
+
+
+def test_a_gradient_that_a_class_keeps_is_told_from_what_it_holds():
+    verdict = judged(for_numpy(mine.Keeps, "sgd"), "sgd")
+    assert (verdict.verdict, "keeps the array of gradient" in verdict.reason) == ("error", True)

@@ -21,6 +21,7 @@ DECOUPLED = "apart from the gradient, times the learning rate"
 ALONE = "apart from the gradient, not times the learning rate"
 BEHIND = "the updated parameter, times the learning rate"
 BEHIND_ALONE = "the updated parameter, not times the learning rate"
+ASCENDING = "as part of the gradient before maximize turns that round"
 
 
 def strengths(subject: Subject) -> list[str]:
@@ -50,6 +51,10 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
             alteration = Alteration(update=partial(_undecayed, name), step=partial(step, name), by_place=by_place)
             breaks = (parameters_are_independent, splitting) if by_place else (resuming,)
             yield Mistake(run={"finding": "decays", "how": how}, alteration=alteration, breaks=breaks)
+        if any(x.name == "maximize" for x in subject.hyperparameters()):
+            yield Mistake(
+                run={"finding": "decays", "how": ASCENDING}, alteration=Alteration(update=partial(_ascending, name))
+            )
 
 
 def _undecayed(name: str, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
@@ -69,6 +74,11 @@ def _placed(name: str, how: str, rule: Rule, param: Any, grad: Any, state: State
     after, state = _undecayed(name, rule, param, grad, state, lr, t)
     factor = getattr(rule, name) * (lr if how in (DECOUPLED, BEHIND) else 1.0)
     return after - factor * (after if how in (BEHIND, BEHIND_ALONE) else param), state
+
+
+def _ascending(name: str, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+    """Add the decay to the gradient as it is given, so that to maximize is to climb the penalty, too."""
+    return _undecayed(name, rule, param, grad + getattr(rule, name) * param, state, lr, t)
 
 
 def _of_the_previous(name: str, training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:

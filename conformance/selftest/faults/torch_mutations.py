@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from optimetry.conformance.selftest.faults.mutations import enter_mutations
+from optimetry.conformance.selftest.faults.mutations import DECAYS, enter_mutations
 
 MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "torch.sgd": (
@@ -80,6 +80,11 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("rate_kept", "lr / (1 + (t - 1) * self.lr_decay)", "lr"),
         ("initial_value_ignored", "+ self.initial_accumulator_value", "+ 0.0"),
         ("old_sum", "np.sqrt(summed)", "np.sqrt(state.sum)"),
+        (
+            "penalty_ascended",
+            "with_decay(directed(grad, self.maximize), param, self.weight_decay)",
+            "directed(with_decay(grad, param, self.weight_decay), self.maximize)",
+        ),
     ),
     "torch.rmsprop": (
         ("learning_rate_inside", "grad / root\n", "lr * grad / root\n"),
@@ -200,6 +205,7 @@ OUTCOMES = {
     "torch.muon_first_coefficient_ignored": "diverges: documented with a = 1 whatever is given",
     "torch.muon_decay_without_the_rate": "diverges: documented, but decays apart from the gradient, not times the"
     " learning rate",
+    "torch.adagrad_penalty_ascended": DECAYS.format("as part of the gradient before maximize turns that round"),
     "torch.asgd_rate_kept": "diverges: documented, but starts eta and mu and ax and the step count anew in every step",
 }
 """The outcomes of mutations that the search does not find as an edit."""

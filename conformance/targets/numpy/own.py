@@ -76,6 +76,9 @@ class NumpyClass(ClassOffer):
         return NumpyRun(self, hyper, parameters)
 
 
+_NONE = np.zeros(0)
+
+
 class NumpyRun:
     """One optimizer, or one for each parameter."""
 
@@ -83,6 +86,7 @@ class NumpyRun:
         self._entry, self._bound = entry, made_of_parameters(entry.cls)
         self._made = partial(entry.constructor_arguments, hyper)
         self._arrays = entry.given([np.array(parameter) for parameter in parameters])
+        self._given = [(_NONE, _NONE) for _ in parameters]
         self._optimizers = [] if entry.at_first else self._optimizers_of(self._made())
 
     def _optimizers_of(self, arguments: Mapping[str, Any]) -> list[Any]:
@@ -91,13 +95,22 @@ class NumpyRun:
             return [make(self._arrays, **arguments)]
         return [make(**arguments) for _ in (self._arrays if self._entry.apart else [None])]
 
+    def _copied(self, grads: Sequence[Array | None]) -> list[Array | None]:
+        """Copy gradients, which a step may change, into one array for each of those that optimetry writes over."""
+        for i, grad in enumerate(grads):
+            if grad is not None:
+                self._given[i] = self._given[i] if grad is self._given[i][0] else (grad, np.empty_like(grad))
+                self._given[i][1][...] = grad
+        return [None if grad is None else own for grad, (_, own) in zip(grads, self._given, strict=True)]
+
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
         """Do a step with every optimizer that has a gradient."""
+        grads = self._copied(grads)
         with np.errstate(all="ignore"):
             self._optimizers = self._optimizers or self._optimizers_of(self._made(learning_rate))
             if not self._entry.apart:
-                grads_given = self._entry.given(list(grads))
-                arguments = [grads_given] if self._bound else [self._arrays, grads_given]
+                given = self._entry.given(grads)
+                arguments = [given] if self._bound else [self._arrays, given]
                 self._keep(self._stepped(self._optimizers[0], learning_rate, arguments))
             for i, grad in enumerate(grads if self._entry.apart else []):
                 if grad is not None:
@@ -164,7 +177,7 @@ def check(cls: Any, spec: str) -> None:
 
 def offer(cls: Any, fit: Fit) -> NumpyClass:
     """Return the offer of a class, of lists if it takes them, else of arrays, else of dictionaries."""
-    lists = NumpyClass(cls, fit.arguments, fit.constants, pinned=fit.pinned, rate=fit.rate)
+    lists = NumpyClass(cls, fit.arguments, fit.constants, words=fit.words, pinned=fit.pinned, rate=fit.rate)
     forms = [lists, replace(lists, named=True)]
     if not made_of_parameters(cls):
         forms.insert(1, replace(lists, apart=True))

@@ -42,7 +42,7 @@ class OptaxRun:
     def __init__(self, rule: OptaxRule, hyper: Hyper, parameters: Sequence[Array], compiled: bool) -> None:
         self._rule = rule
         keywords = self._rule.keywords(hyper)
-        switches = {name: value for name, value in keywords.items() if isinstance(value, bool)}
+        switches = {name: value for name, value in keywords.items() if isinstance(value, bool | str | None)}
         self._numbers = {name: value for name, value in keywords.items() if name not in switches}
         # Optax' control flow is compiled even operation by operation, and again for every transformation that is made;
         # so one serves all steps of its learning rate.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -49,8 +49,6 @@ ENGINES: Mapping[str, Mapping[str, bool]] = {
 class TorchClass(ClassOffer):
     """Maps one documented rule to a class of ``torch.optim`` and its arguments."""
 
-    words: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Keyword of the class that is a word -> the flag that stands for it, and the word; None where it is off."""
     unset: str = ""
     """Hyperparameter that is given as None where it is the resolution of the dtype, which torch takes for None."""
     sparse: bool = False
@@ -89,8 +87,7 @@ class TorchClass(ClassOffer):
     def keywords_on(self, engine: str, hyper: Hyper) -> dict[str, object]:
         """The keyword arguments of the class for ``hyper`` on an engine."""
         implementation = {name: value for name, value in ENGINES[engine].items() if name in self.taken}
-        words = {argument: word if hyper[name] else None for argument, (name, word) in self.words.items()}
-        return {**self.keywords(hyper), **words, **implementation}
+        return {**self.keywords(hyper), **implementation}
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> TorchRun:
         """Begin a run."""

@@ -25,6 +25,13 @@ class RpropFamily(Rprop):
             "every": "every step size lies between the smallest and the largest, the first included",
         },
     )
+    crossed: str = axis(
+        "largest",
+        {
+            "largest": "a size between limits that cross is the largest",
+            "smallest": "a size between limits that cross is the smallest",
+        },
+    )
     applied: str = axis(
         "now", {"now": "w -= eta*sign(g)", "late": "w -= eta_old*sign(p), the step before, and no step if p*g < 0"}
     )
@@ -50,6 +57,8 @@ class RpropFamily(Rprop):
         return param - step, State(prev=grad, step_size=step_size)
 
     def _between(self, step_size: Array) -> Array:
+        if self.crossed == "smallest":
+            return np.maximum(np.minimum(step_size, self.step_size_max), self.step_size_min)
         return np.minimum(np.maximum(step_size, self.step_size_min), self.step_size_max)
 
 
@@ -63,6 +72,15 @@ declare(
         difference="eta lies between step_size_min and step_size_max in every step",
     ),
     Dialect(
+        name="every_size_limited_smallest_wins",
+        family=RpropFamily,
+        point={"limited": "every", "crossed": "smallest"},
+        origin="optim.rprop of Torch7",
+        reference="torch/optim, rprop.lua",
+        difference="eta lies between step_size_min and step_size_max in every step, and is step_size_min where these "
+        "cross",
+    ),
+    Dialect(
         name="applied_late",
         family=RpropFamily,
         point={"applied": "late", "limited": "both_ways"},
@@ -71,9 +89,9 @@ declare(
         difference="w -= eta_old*sign(p), which was due before, and no step if p*g < 0; an eta that changes lies "
         "between both limits",
     ),
-    # The first learning rate lies above the largest step size, and below the smallest.
+    # The first learning rate lies above the largest step size, and below the smallest; the last limits cross.
     settings=tuple(
         Setting({"etaminus": 0.5, "etaplus": 1.5, "step_size_min": smallest, "step_size_max": largest, "maximize": on})
-        for on, smallest, largest in ((False, 0.01, 0.1), (True, 0.5, 2.0))
+        for on, smallest, largest in ((False, 0.01, 0.1), (True, 0.5, 2.0), (False, 0.5, 0.1))
     ),
 )
