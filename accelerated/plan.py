@@ -98,8 +98,11 @@ class Plan:
         """Return for each item which update of its parameter this is, 1 for the first."""
         return self.arena.updates[self.tensor] + 1
 
-    def measured(self, pass_: Pass, norms: list[Array]) -> list[Array]:
-        """Return what the scalars of a pass need: the norms and, renewed, the number of each tensor, if it has one."""
+    def scalar_inputs(self, pass_: Pass, norms: list[Array]) -> list[Array]:
+        """Return what the scalars of a pass need: the norms and the number of each tensor, if it has one.
+
+        That number is renewed by each call, of which a step does one.
+        """
         if pass_.number is None:
             return norms
         numbers = self.arena.numbers[pass_.number.slot]

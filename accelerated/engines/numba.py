@@ -102,7 +102,7 @@ class PreparedPass:
         if norms:
             self.units[3] = self.units[0]
             with np.errstate(all="ignore"):
-                values = self.pass_.scalars(lr, self.plan.updates(), *self.plan.measured(self.pass_, norms))
+                values = self.pass_.scalars(lr, self.plan.updates(), *self.plan.scalar_inputs(self.pass_, norms))
             return per_item(values, len(self.plan.count), DOUBLE)
         if self.plan.update is not None:
             return np.array([self.pass_.scalars(lr, self.plan.update)], DOUBLE)

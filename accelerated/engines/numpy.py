@@ -54,7 +54,7 @@ class NumpyExecutable:
             for pass_ in self.kernel.passes:
                 if norms:
                     row = np.arange(len(plan.count))
-                    values = pass_.scalars(lr, plan.updates(), *plan.measured(pass_, norms))
+                    values = pass_.scalars(lr, plan.updates(), *plan.scalar_inputs(pass_, norms))
                     scalars = per_item(values, len(plan.count), self.dtypes.compute)
                 else:
                     scalars, row = scalar_rows(pass_.scalars, lr, plan.updates(), self.dtypes.compute)

@@ -90,7 +90,7 @@ def add_accuracy_command(commands: Any) -> None:
 
 
 def accuracy_command(options: argparse.Namespace) -> int:
-    """Run ``optimetry accuracy``; the status is 1 where a run fails, or none of the rules is offered."""
+    """Run ``optimetry accuracy``; the status is 1 where a run fails, and 2 where no rule is offered."""
     own = own_of(options.target, options)
     rules = rules_in(options.book, judged_as(own, options.optimizer) or options.optimizer)
     dtypes = chosen("dtype", options.dtype or DEFAULT_DTYPES, FORMATS)
@@ -181,7 +181,7 @@ def _each_measured(
                         engine, run.rule, run.dtype, run.gradients, run.steps, guard
                     )
                 except TargetFault as fault:
-                    failed.append(f"{run.rule} {run.dtype} (engine {name}): {fault}")
+                    failed.append(f"{run.rule} {run.dtype} (engine {name}, {run.gradients} gradients): {fault}")
                     continue
                 if measurement is not None:
                     measurements.append(measurement)

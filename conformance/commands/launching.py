@@ -56,7 +56,7 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", nargs="?", metavar="TARGET", help=f"a built-in name, or module:object; {PROGRAM}")
     add_own(parser)
     parser.add_argument(
-        "--beside", action="store_true", help="run TARGET in the process of the judge, as a debugger needs it"
+        "--beside", action="store_true", help="run TARGET in the process of the judge, without one of its own"
     )
     parser.add_argument(
         "--python",

@@ -213,6 +213,8 @@ class Feeding:
         self.parameters = [np.array(param, order="C") for param in parameters]
         self.buffers = [np.empty_like(param) for param in self.parameters]
         self.run: Any = start(optimizer, dict(hyper), list(self.parameters))
+        if self.run is None:
+            raise self.fault("start returned None, must be a run")
         self._hold(self.parameters, self.original, "start changed parameter")
 
     def step(self, grads: Sequence[Any], rate: float) -> list[Any]:
@@ -593,6 +595,8 @@ class Player:
     def state(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Return the state of a run."""
         state = self._run(request).run.state()
+        if not isinstance(state, Mapping):
+            raise Fault(f"state returned a {type(state).__name__}, must be a dict of lists of arrays")
         return {"run": request["run"], "state": {slot: [encoded(a) for a in held] for slot, held in state.items()}}
 
     def load(self, request: Mapping[str, Any]) -> dict[str, Any]:

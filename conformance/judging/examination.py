@@ -39,7 +39,7 @@ class Examination:
         cases: yields every case, from the first.
         guard: what watches over its runs.
         law_cases: on how many of the cases laws are tried.
-        search: seconds that a search for a formula with two edits may take; with 0 one edit is tried, with None none.
+        search: seconds that a search for two to four edits may take; with 0 one edit is tried, with None none.
         plans: the large cases, which are tried once the others have an explanation.
         agreement: with the documented formula, over the cases tried so far.
         tried: the number of those cases.

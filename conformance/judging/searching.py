@@ -65,7 +65,7 @@ def searched(observed: Observed, seconds: float) -> SearchResult:
 
     Args:
         observed: one engine, which nothing known explains.
-        seconds: how long two edits may take; one is always tried, two only where this is not 0.
+        seconds: how long two to four edits may take; one is always tried, more only where this is not 0.
 
     Raises:
         TargetFault: the target breaks the protocol.
@@ -74,7 +74,7 @@ def searched(observed: Observed, seconds: float) -> SearchResult:
     budget = Budget(seconds, observed.guard.heartbeat, observed.guard.searching)
     runs = _runs(observed, telling_cases(*asked))
     document_fails = not explains_most(Explanation(documented_class(observed.optimizer)), runs)
-    if not document_fails:  # a run must refute it: edits that change nothing there would be tried on every case
+    if not document_fails:  # a run must refute the document: else edits that change nothing in any would explain all
         runs = [*runs[:1], *refuting, *runs[1:]] if (refuting := _refuting(observed)) else []
     if not runs:
         return SearchResult((), Identity(None), budget)

@@ -1,4 +1,4 @@
-"""Searches for a formula that nobody has declared: known ones with one or two edits that explain what a target does.
+"""Searches for a formula that nobody has declared: known ones with one to four edits that explain what a target does.
 
 Programs are first evaluated in double precision on a few telling cases. That decides nothing: the nearest are then held
 against the target within the derived bound, as every explanation is. Programs that give the same numbers are one class,

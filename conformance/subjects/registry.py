@@ -50,7 +50,8 @@ def chosen_in(book: str, asked: Iterable[str] | None) -> list[str]:
     Args:
         book: its name, or ``all``. A name asked for is one of its rules, ``adamw`` for ``torch.adamw``, or any
             subject's.
-        asked: the names; nothing stands for all rules of the book.
+        asked: the names; nothing stands for all rules of the book. A rule of another book has that book's name in
+            front; fluid's have none, and are asked for in fluid's book, or in all.
 
     Raises:
         UsageError: there is no such book or subject; the text lists those that there are.
@@ -58,4 +59,5 @@ def chosen_in(book: str, asked: Iterable[str] | None) -> list[str]:
     (book,) = chosen("book", [book], [*BOOKS, EVERY_BOOK])
     rules = [name for each in BOOKS if book in (each, EVERY_BOOK) for name in BOOKS[each]]
     names = [f"{book}.{name}" if f"{book}.{name}" in rules else name for name in asked or ()]
-    return chosen("optimizer", names, rules, also=[name for name in SUBJECTS if name not in rules])
+    hidden = () if book in (DEFAULT_BOOK, EVERY_BOOK) else BOOKS[DEFAULT_BOOK]
+    return chosen("optimizer", names, rules, also=[x for x in SUBJECTS if x not in rules and x not in hidden])

@@ -28,12 +28,11 @@ def first_step(offer: Offer, rule: str, engine: str, missing: bool = False) -> N
         ValueError: it is refused, or does not give what it should; or whatever the optimizer raises.
     """
     parameters = _two(rule)
-    after = _after_a_step(offer, rule, engine, parameters, missing)
+    after = rounded = _after_a_step(offer, rule, engine, parameters, missing)
     if isinstance(after, list | tuple):
-        after = [np.asarray(x, np.float32) if isinstance(x, np.ndarray | np.generic) else x for x in after]
-    wrong = what_is_wrong(after, parameters)
-    if wrong:
-        raise ValueError(f"it gave {wrong}")
+        rounded = [np.asarray(x, np.float32) if isinstance(x, np.ndarray | np.generic) else x for x in after]
+    if what_is_wrong(rounded, parameters):
+        raise ValueError(f"it gave {what_is_wrong(after, parameters)}")
 
 
 def _after_a_step(offer: Offer, rule: str, engine: str, parameters: list[Array], missing: bool = False) -> Any:

@@ -186,6 +186,8 @@ class _Fitting:
         elif names:
             for name in names:
                 documented = documented_name(name)
+                if documented == LEARNING_RATE:
+                    self._refuse(f"{argument} = {name}: a learning rate stands alone, as in {argument}={LEARNING_RATE}")
                 if documented not in self.declared:
                     known = [*self.declared, LEARNING_RATE]
                     self._refuse(f"{argument} = {name}: {not_among('hyperparameter', documented, known)}")

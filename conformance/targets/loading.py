@@ -157,7 +157,7 @@ def hold_name(spec: str) -> None:
     """
     name, colon, path = spec.partition(":")
     names = builtin_names()
-    file = _file_hint(name, path)
+    file = _file_hint(name, path) if all(word.isidentifier() for word in path.split(".") if path) else ""
     if not colon and name not in names:
         raise TargetError(
             f"unknown target {name!r}, must be one of: {', '.join(names)}, or your own as module:object"

@@ -116,9 +116,17 @@ template <class T> void judge(const Json& set, std::set<std::string>& rejected) 
 }
 
 int main(int count, char** names) {
+  if (count < 2) {
+    std::fputs("usage: reader FILE [FILE ...]\n", stderr);  // no file, no verdict
+    return 1;
+  }
   std::set<std::string> rejected;
   for (int file = 1; file < count; file++) {
     std::ifstream stream(names[file]);
+    if (!stream) {
+      std::fprintf(stderr, "%s cannot be read\n", names[file]);
+      return 1;
+    }
     std::string text{std::istreambuf_iterator<char>(stream), {}};
     text.erase(std::remove(text.begin(), text.end(), '\n'), text.end());
     const char* start = text.c_str();

@@ -62,6 +62,10 @@ const near = (vector, dtype, rows) => rows.every((params, row) => params.every((
 const same = (rows, others) => rows.every((params, row) => params.every((p, i) =>
   p.every((x, j) => x === others[row][i][j] || Number.isNaN(x) && Number.isNaN(others[row][i][j]))));
 
+if (process.argv.length < 3) {
+  console.error("usage: node reader.js FILE [FILE ...]");  // no file, no verdict
+  process.exit(1);
+}
 const rejected = new Set();
 for (const name of process.argv.slice(2)) {
   const { dtype, vectors } = JSON.parse(require("fs").readFileSync(name, "utf8")), first = {};

@@ -68,6 +68,8 @@ def near(vector, dtype, rows):
     return True
 
 
+if not sys.argv[1:]:
+    sys.exit("usage: python reader.py FILE [FILE ...]")  # no file, no verdict
 rejected = set()
 np.seterr(all="ignore")
 for name in sys.argv[1:]:

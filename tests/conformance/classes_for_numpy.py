@@ -201,6 +201,9 @@ class OfGains(OfArrays):
 class ForgetsRate(OfArrays):
     """Has no attribute for the learning rate, and takes none."""
 
+    def __init__(self, rho=0.9, eps=1e-6):
+        super().__init__(rho=rho, eps=eps)
+
     def update(self, weight, grad):
         return super().update(weight, grad, 0.1)
 
@@ -280,3 +283,7 @@ class NoStep:
 
 
 instance = OfArrays()
+
+
+def nothing():
+    """Makes no optimizer."""

@@ -56,6 +56,14 @@ def test_a_rule_is_found_in_its_book_and_by_its_full_name_everywhere() -> None:
     assert rule_named("torch.adamw") is BOOKS["torch"]["torch.adamw"]
 
 
+@pytest.mark.parametrize("book", ["papers", "torch"])
+def test_no_rule_of_fluid_is_judged_as_one_of_another_book(book: str) -> None:
+    with pytest.raises(UsageError, match=r"unknown optimizer 'decayed_adagrad', must be one of"):
+        chosen_in(book, ["decayed_adagrad"])
+    assert chosen_in(book, ["clip_by_norm"]) == ["clip_by_norm"]
+    assert chosen_in("all", ["decayed_adagrad"]) == ["decayed_adagrad"]
+
+
 def test_what_is_in_no_book_is_refused_with_the_name_that_was_meant() -> None:
     with pytest.raises(UsageError, match=r"unknown optimizer 'papers.adafactor'.*; did you mean torch\.adafactor\?"):
         chosen_in("fluid", ["papers.adafactor"])

@@ -199,6 +199,7 @@ def test_a_hyperparameter_without_an_argument_is_held():
             (),
             "TypeError: OfLayers.update(layer) is given parameters and gradients: too many positional arguments",
         ),
+        ("numpy:classes_for_numpy.nothing", "sgd", (), "it made a NoneType, must be an object with step or update"),
         ("numpy:classes_for_numpy.OfLists", "l2_decay", (), "l2_decay is a wrapper"),
         ("numpy:classes_for_numpy.OfLists", "adan", (), "unknown optimizer 'adan'"),
         ("numpy:classes_for_numpy.OfLists", "adam", (), "no argument for beta1, beta2, epsilon, only learning_rate"),

@@ -79,6 +79,7 @@ def raises(error: BaseException) -> Callable[..., Any]:
         ({"recorded": lambda self: None}, "recorded() returned None, must be a list of cases"),
         ({"unsupported": raises(SystemExit(3))}, "unsupported() raised SystemExit: 3"),
         ({"unsupported": raises(ValueError("x"))}, "unsupported() raised ValueError: x"),
+        ({"start": lambda self, *about: None}, "start returned None, must be a run"),
         ({"declines": raises(ValueError("x"))}, "declines() raised ValueError: x"),
         ({"unsupported": lambda self, *about: False}, "unsupported() returned False, must be a reason, or None"),
         ({"unsupported": lambda self, *about: b"no"}, "unsupported() returned b'no', must be a reason, or None"),

@@ -155,6 +155,12 @@ def judged_by_reader(suffix, changes, files, folder):
     return ran.returncode, ids
 
 
+def test_a_reader_without_a_file_accepts_nothing():
+    ran = subprocess.run([*COMMANDS["py"](EXAMPLES / "reader.py")], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr.startswith("usage: python reader.py FILE")
+
+
 @pytest.mark.parametrize("suffix", COMMANDS)
 def test_a_reader_accepts_an_honest_program_and_rejects_a_faulty_one_in_both_dtypes(suffix, folder, tmp_path):
     files = sorted((folder / "fluid").glob("adam-*.json"))

@@ -103,7 +103,7 @@ def add_campaign(commands: Any) -> None:
     )
     add_optimizers(parser)
     add_book(parser)
-    defaults = "; ".join(f"{', '.join(names)} to {kind}" for kind, names in DEFAULTS.items())
+    defaults = "; ".join(f"{', '.join(names)} for {kind}" for kind, names in DEFAULTS.items())
     add_dtypes(parser, more=f" (default: {defaults})")
     add_effort(parser, "standard")
     parser.add_argument("--blocks", metavar="N", help="certify a drawn share, as for `optimetry certify`")

@@ -160,9 +160,15 @@ def leading(cls: Any) -> int:
 
 
 def step_of(optimizer: Any) -> Callable[..., Any]:
-    """Return the method that does a step."""
-    method: Callable[..., Any] = next(filter(callable, (getattr(optimizer, name, None) for name in STEPS)))
-    return method
+    """Return the method that does a step.
+
+    Raises:
+        TypeError: there is none.
+    """
+    methods: list[Callable[..., Any]] = [x for name in STEPS if callable(x := getattr(optimizer, name, None))]
+    if not methods:
+        raise TypeError(f"it made a {type(optimizer).__name__}, must be an object with step or update")
+    return methods[0]
 
 
 def check(cls: Any, spec: str) -> None:
