@@ -41,7 +41,7 @@ def _after_a_step(offer: Offer, rule: str, engine: str, parameters: list[Array],
         refusal = offer.refusal(rule, hyper, "float32", engine)
         if refusal is not None:
             raise ValueError(refusal)
-        grads = [array / 2 for array in parameters]
+        grads = [np.asarray(array / 2) for array in parameters]  # NumPy makes a scalar of half a 0-d array
         return offer.start(rule, hyper, parameters, engine).step([grads[0], None] if missing else grads, 0.125)
 
 
