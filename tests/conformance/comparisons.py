@@ -32,7 +32,8 @@ HYPERS: dict[str, list[dict[str, Any]]] = {
     "lamb": [{"beta1": 0.7, "beta2": 0.9, "epsilon": 0.1, "lamb_weight_decay": decay} for decay in (0.0, 0.3)],
     "asgd": [{"batch_num": 2, "weight_decay": 0.3}],
     "torch.sgd": [
-        {"momentum": 0.7, "dampening": 0.3, "weight_decay": 0.3, "nesterov": nesterov} for nesterov in (False, True)
+        {"momentum": momentum, "dampening": 0.3, "weight_decay": 0.3, "nesterov": nesterov}
+        for momentum, nesterov in ((0.7, False), (0.7, True), (0.0, False))
     ],
     "torch.adagrad": [{"lr_decay": 0.7, "weight_decay": 0.3, "initial_accumulator_value": 0.3, "eps": 0.1}],
     "torch.adam": [{**TORCH_ADAM, "amsgrad": on, "maximize": on, "decoupled_weight_decay": on} for on in (False, True)],
@@ -54,7 +55,7 @@ HYPERS: dict[str, list[dict[str, Any]]] = {
     ],
     "torch.rprop": [
         {"etaminus": 0.7, "etaplus": 1.3, "step_size_min": least, "step_size_max": most, "maximize": on}
-        for on, least, most in ((False, 0.01, 0.05), (True, 0.15, 0.3))
+        for on, least, most in ((False, 0.01, 0.05), (True, 0.15, 0.3), (False, 0.3, 0.15))
     ],
     "papers.lion": [{"beta1": 0.7, "beta2": 0.9, "weight_decay": 0.3}],
     "papers.adan": [{"beta1": 0.3, "beta2": 0.4, "beta3": 0.2, "epsilon": 0.1, "weight_decay": 0.3}],

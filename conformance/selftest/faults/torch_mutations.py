@@ -205,6 +205,7 @@ OUTCOMES = {
     "torch.muon_first_coefficient_ignored": "diverges: documented with a = 1 whatever is given",
     "torch.muon_decay_without_the_rate": "diverges: documented, but decays apart from the gradient, not times the"
     " learning rate",
+    "torch.sgd_dampens_without_momentum": "dialect: dampened_without_momentum",
     "torch.adagrad_penalty_ascended": DECAYS.format("as part of the gradient before maximize turns that round"),
     "torch.asgd_rate_kept": "diverges: documented, but starts eta and mu and ax and the step count anew in every step",
 }

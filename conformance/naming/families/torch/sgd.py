@@ -25,6 +25,9 @@ class SGDFamily(SGD):
     )
     step_count: str = step_count()
     decay: str = axis("coupled", {"coupled": "g + wd*w takes the place of g", "decoupled": "w loses lr*wd*w"})
+    without_momentum: str = axis(
+        "plain", {"plain": "w -= lr*g where mu = 0", "dampened": "w -= lr*b where mu = 0, too: it is dampened"}
+    )
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         grad = directed(grad, self.maximize)
@@ -41,7 +44,9 @@ class SGDFamily(SGD):
         buffer = np.where(t > 1, later, push if self.first_step == "undampened" else dampened)
         direction = push + self.momentum * buffer if self.nesterov else buffer
         moved = param - (direction if inside else lr * direction)
-        return np.where(self.momentum != 0, moved, plain), State(momentum_buffer=buffer)
+        if self.without_momentum == "plain":
+            moved = np.where(self.momentum != 0, moved, plain)
+        return moved, State(momentum_buffer=buffer)
 
 
 dialect = dialects_of(SGDFamily)
@@ -53,6 +58,13 @@ declare(
         origin="a buffer that begins at zeros; no release known",
         reference="torch.optim.SGD (docstring), where the first step sets it",
         difference="b = (1-tau)*g in the first step",
+    ),
+    dialect(
+        name="dampened_without_momentum",
+        point={"without_momentum": "dampened"},
+        origin="burn-optim's Sgd and candle-optimisers' SGD, each with a momentum of 0",
+        reference="burn-optim, momentum.rs; candle-optimisers, esgd.rs",
+        difference="w -= lr*b also where mu = 0, so that all steps but the first are dampened",
     ),
     dialect(
         name="learning_rate_inside",
@@ -76,7 +88,7 @@ declare(
         difference="b = mu*b + lr*g; w -= b + lr*wd*w",
     ),
     settings=tuple(
-        Setting({"momentum": 0.7, "dampening": 0.3, "weight_decay": 0.5, "nesterov": on, "maximize": on})
-        for on in (False, True)
+        Setting({"momentum": momentum, "dampening": 0.3, "weight_decay": 0.5, "nesterov": on, "maximize": on})
+        for momentum, on in ((0.7, False), (0.7, True), (0.0, False))
     ),
 )
