@@ -76,7 +76,8 @@ class NumpyClass(ClassOffer):
         return NumpyRun(self, hyper, parameters)
 
 
-_NONE = np.zeros(0)
+NOT_YET = np.zeros(0)
+"""What stands for a gradient before the first."""
 
 
 class NumpyRun:
@@ -86,7 +87,7 @@ class NumpyRun:
         self._entry, self._bound = entry, made_of_parameters(entry.cls)
         self._made = partial(entry.constructor_arguments, hyper)
         self._arrays = entry.given([np.array(parameter) for parameter in parameters])
-        self._given = [(_NONE, _NONE) for _ in parameters]
+        self._copies = [(NOT_YET, NOT_YET) for _ in parameters]
         self._optimizers = [] if entry.at_first else self._optimizers_of(self._made())
 
     def _optimizers_of(self, arguments: Mapping[str, Any]) -> list[Any]:
@@ -99,9 +100,10 @@ class NumpyRun:
         """Copy gradients, which a step may change, into one array for each of those that optimetry writes over."""
         for i, grad in enumerate(grads):
             if grad is not None:
-                self._given[i] = self._given[i] if grad is self._given[i][0] else (grad, np.empty_like(grad))
-                self._given[i][1][...] = grad
-        return [None if grad is None else own for grad, (_, own) in zip(grads, self._given, strict=True)]
+                before, own = self._copies[i]
+                self._copies[i] = grad, (own if grad is before else np.empty_like(grad))
+                self._copies[i][1][...] = grad
+        return [None if grad is None else own for grad, (_, own) in zip(grads, self._copies, strict=True)]
 
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
         """Do a step with every optimizer that has a gradient."""
