@@ -212,7 +212,8 @@ def test_results_of_another_target_are_left_alone(optimetry, tmp_path):
 def test_a_target_that_fails_is_named(optimetry):
     status, out, _ = optimetry("accuracy", "miniatures:Raises", "--optimizer", "sgd", "--steps", 1)
     assert status == 1
-    assert "failed: sgd float32 (engine default): raised RuntimeError" in out
+    for kind in ("normal", "training"):
+        assert f"failed: sgd float32 (engine default, {kind} gradients): raised RuntimeError" in out
 
 
 def test_what_cannot_be_measured_is_refused(refused):

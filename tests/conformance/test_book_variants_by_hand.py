@@ -13,8 +13,7 @@ from optimetry.conformance.naming.families.family import axes
 from optimetry.conformance.naming.points import at
 from optimetry.reference.rule import State
 
-W, G, LR, EPS, WD = 0.5, -0.3, 0.2, 0.01, 0.3
-B1, B2 = 0.7, 0.9
+W, G, LR, EPS, WD, B1, B2 = 0.5, -0.3, 0.2, 0.01, 0.3, 0.7, 0.9
 D = G + WD * W  # the gradient with an L2 penalty
 KEPT = W - LR * WD * W  # the parameter without what decays
 
@@ -40,6 +39,7 @@ MAX = (ADAM[0], {"exp_avg": 0.2, "exp_inf": 0.1})
 BUFFER = 0.7 * 0.4 + (1 - 0.25) * G
 SGD = ({"momentum": 0.7, "dampening": 0.25, "weight_decay": WD}, {"momentum_buffer": 0.4})
 UNDECAYED_SGD = ({"momentum": 0.7, "dampening": 0.25}, SGD[1])
+CROSSED = ({"step_size_min": 0.3, "step_size_max": 0.1}, {"prev": 0.0, "step_size": 0.2})
 RMS = (
     {"alpha": B2, "eps": EPS, "momentum": 0.7, "weight_decay": 0.0},
     {"square_avg": 0.25, "grad_avg": 0.2, "momentum_buffer": 0.4},
@@ -126,6 +126,7 @@ CHOICES: list[tuple[str, dict[str, str], tuple[dict[str, Any], dict[str, float]]
             ({"prev": G, "step_size": 0.2}, 0.24),
         )
     ),
+    ("torch.rprop", {"limited": "every", "crossed": "smallest"}, CROSSED, 2, W + 0.3),
     ("torch.rprop", {"limited": "both_ways"}, ({"step_size_min": 0.1}, {"prev": G, "step_size": 0.05}), 2, W + 0.1),
     ("torch.rprop", {"limited": "both_ways"}, ({"step_size_min": 0.1}, {"prev": 0.0, "step_size": 0.05}), 2, W + 0.05),
     ("torch.rprop", {"limited": "both_ways"}, ({"step_size_max": 0.1}, {"prev": -G, "step_size": 0.8}), 2, W),
@@ -143,6 +144,7 @@ CHOICES: list[tuple[str, dict[str, str], tuple[dict[str, Any], dict[str, float]]
     ("torch.sgd", {"first_step": "dampened"}, SGD, 1, W - LR * (1 - 0.25) * D),
     ("torch.sgd", {"learning_rate_placement": "inside"}, UNDECAYED_SGD, 3, W - (0.7 * 0.4 + LR * (1 - 0.25) * G)),
     ("torch.sgd", {"decay": "decoupled"}, SGD, 3, KEPT - LR * BUFFER),
+    ("torch.sgd", {"without_momentum": "dampened"}, ({"dampening": 0.25}, SGD[1]), 3, W - LR * (1 - 0.25) * G),
     (
         "torch.rmsprop",
         {"epsilon_placement": "inside"},
