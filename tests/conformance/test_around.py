@@ -101,13 +101,16 @@ def test_elements_that_would_go_along_with_their_gradient_stay() -> None:
     [
         ("adagrad", "moves only the elements whose step goes against the gradient", False),
         ("adam", "moves only the elements whose step goes against the gradient", True),
-        ("adagrad", "keeps moment in float16", True),
+        ("adagrad", "keeps moment in float16", False),
     ],
 )
 def test_what_takes_no_result_beyond_the_bound_of_its_rule_explains_nothing(
     optimizer: str, words: str, changes: bool
 ) -> None:
-    """Adagrad has no momentum, so each of its steps goes against the gradient, and the bound alone is wider."""
+    """Adagrad has no momentum, so each of its steps goes against the gradient, and the bound alone is wider.
+
+    The target has all digits, so no format has taken any.
+    """
     tiers = mistakes_of_runs(SUBJECTS[optimizer], "float32")
     mistaken = [Mistaken(Explanation(documented_class(optimizer)), mistake) for tier in tiers for mistake in tier]
     chosen = [x for x in mistaken if str(x.part) == f"documented, but {words}"]
