@@ -59,6 +59,11 @@ class Fit:
     pinned: dict[str, Any] = field(default_factory=dict)
     left: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields of a `ClassOffer` that gives a constructor all this."""
+        return {"arguments": self.arguments, "constants": self.constants, "words": self.words, "pinned": self.pinned}
+
     def __str__(self) -> str:
         texts = [f"{self.rate} = {LEARNING_RATE}"] if self.rate else []
         for argument, source in self.arguments.items():

@@ -82,7 +82,7 @@ def engines(make: Any, taken: Sequence[Taken]) -> tuple[str, ...]:
 
 def offer(make: Any, fit: Fit) -> Triple:
     """Return the offer of a function."""
-    return Triple(make, fit.arguments, fit.constants, words=fit.words, pinned=fit.pinned, rate=fit.rate)
+    return Triple(make, **fit.fields, rate=fit.rate)
 
 
 KIND = "a function that makes init, update and get_params, as those of jax.example_libraries.optimizers do"

@@ -134,11 +134,15 @@ def compiled(source):
     return program
 
 
-def judged_by_reader(suffix, changes, files, folder):
-    """Run a reader whose texts are replaced; return its status and the ends of the ids that it rejects."""
+def needs_program(suffix):
     needed = {"js": "node", "cpp": "g++"}.get(suffix)
     if needed and not shutil.which(needed):
         pytest.skip(f"needs {needed}")
+
+
+def judged_by_reader(suffix, changes, files, folder):
+    """Run a reader whose texts are replaced; return its status and the ends of the ids that it rejects."""
+    needs_program(suffix)
     text = (EXAMPLES / f"reader.{suffix}").read_text(encoding="utf-8")
     for old, new in changes.items():
         assert text.count(old) == 1, old
@@ -155,10 +159,13 @@ def judged_by_reader(suffix, changes, files, folder):
     return ran.returncode, ids
 
 
-def test_a_reader_without_a_file_accepts_nothing():
-    ran = subprocess.run([*COMMANDS["py"](EXAMPLES / "reader.py")], capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("suffix", COMMANDS)
+def test_a_reader_without_a_file_accepts_nothing(suffix, tmp_path):
+    needs_program(suffix)
+    program = shutil.copy(EXAMPLES / f"reader.{suffix}", tmp_path)
+    ran = subprocess.run(COMMANDS[suffix](Path(program)), capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (1, "")
-    assert ran.stderr.startswith("usage: python reader.py FILE")
+    assert re.fullmatch(r"usage: .*reader.* FILE \[FILE \.\.\.\]\n", ran.stderr)
 
 
 @pytest.mark.parametrize("suffix", COMMANDS)

@@ -52,7 +52,7 @@ def check(cls: Any, spec: str) -> None:
 
 def offer(cls: Any, fit: Fit) -> OwnKerasClass:
     """Return the offer of a class."""
-    return OwnKerasClass(cls, fit.arguments, fit.constants, words=fit.words, pinned=fit.pinned, rate=fit.rate)
+    return OwnKerasClass(cls, **fit.fields, rate=fit.rate)
 
 
 def cannot(offered: Any, rule: str) -> Sequence[str]:

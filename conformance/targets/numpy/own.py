@@ -185,7 +185,7 @@ def check(cls: Any, spec: str) -> None:
 
 def offer(cls: Any, fit: Fit) -> NumpyClass:
     """Return the offer of a class, of lists if it takes them, else of arrays, else of dictionaries."""
-    lists = NumpyClass(cls, fit.arguments, fit.constants, words=fit.words, pinned=fit.pinned, rate=fit.rate)
+    lists = NumpyClass(cls, **fit.fields, rate=fit.rate)
     forms = [lists, replace(lists, named=True)]
     if not made_of_parameters(cls):
         forms.insert(1, replace(lists, apart=True))

@@ -54,7 +54,7 @@ def offer(make: Any, fit: Fit) -> OwnOptaxRule:
             raise TypeError(f"it made a {type(transformation).__name__}, must be a gradient transformation")
         return transformation
 
-    return OwnOptaxRule(made, fit.arguments, fit.constants, words=fit.words, pinned=fit.pinned)
+    return OwnOptaxRule(made, **fit.fields)
 
 
 def engines(make: Any, taken: Sequence[Taken]) -> tuple[str, ...]:

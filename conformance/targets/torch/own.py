@@ -219,9 +219,7 @@ def check(cls: Any, spec: str) -> None:
 
 def offer(cls: Any, fit: Fit) -> OwnTorchClass:
     """Return the offer of a class; one that takes no dense gradient, and a sparse one, gets sparse gradients."""
-    dense = OwnTorchClass(
-        cls, fit.arguments, fit.constants, words=fit.words, pinned=fit.pinned, rate=fit.rate, fused=True
-    )
+    dense = OwnTorchClass(cls, **fit.fields, rate=fit.rate, fused=True)
     sparse = replace(dense, sparse=True)
     taken = sparse if not works(dense, fit.rule, "single") and works(sparse, fit.rule, "single") else dense
     hyper = usual(taken, fit.rule)
