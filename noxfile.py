@@ -144,13 +144,18 @@ def run_all(session: nox.Session, *commands: list[str]) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run our own tests, the frameworks installed: ``nox -s tests -- [option of pytest]...``."""
+    """Run our own tests, the frameworks installed: ``nox -s tests -- [option of pytest]...``.
+
+    Without options it is a part of them: every planted fault, and of all others but slow ones each with one in eight of
+    its parameters. ``-- --one-in 1`` runs all.
+    """
     install(session, "test", extras=extras_of(TOGETHER))
     # A worker of one thread and two gigabytes for each core, and one more; neighbours among tests share evaluations.
     # Hundreds of tests wait for processes, whose imports take longest: modules are compiled once, not by each of them.
     environment = {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": ""}
     workers = str(min(8, 1 + (os.cpu_count() or 1)))
-    session.run("pytest", "-n", workers, "--dist", "worksteal", *session.posargs, env=environment)
+    chosen = session.posargs or ("--one-in", "8")
+    session.run("pytest", "-n", workers, "--dist", "worksteal", *chosen, env=environment)
 
 
 @nox.session
@@ -160,9 +165,8 @@ def mutants(session: nox.Session) -> None:
     ``nox -s mutants -- named`` makes the mutants of ``tests/mutation/named.toml`` instead, which once survived.
 
     Folders are those of ``tests/mutation/folders.toml``; all without one. Prints each change that no test notices and
-    the score of each folder, and fails below 95 %, or where a sample proves that the folder is below. Changes that no
-    test can notice stand in ``tests/mutation/equivalent.toml``, with the reason. A run that was ended goes on where it
-    stopped; changes that were noticed are not run again.
+    the score of each folder, and fails below 95 %, or where a sample proves that the folder is below. What no test can
+    notice stands in ``tests/mutation/equivalent.toml``, with the reason. A run that was ended goes on where it stopped.
     """
     install(session, "test", "mutants")
     workspace = str(Path(session.create_tmp()).resolve())
@@ -313,7 +317,3 @@ def build(session: nox.Session) -> None:
         session.install(str(wheel))
         with session.chdir(scratch):
             session.run("optimetry", "targets")
-
-
-if __name__ == "__main__":
-    sys.exit("run me with nox: `nox -l` lists the sessions")

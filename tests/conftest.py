@@ -9,10 +9,8 @@ from tests.sample import one_in
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add options for more than is run otherwise, and for less."""
-    meaning = "name what every planted mutation computes, in place of every fifth: six minutes more of one core"
-    parser.addoption("--name-all-faults", action="store_true", help=meaning)
-    meaning = "run every test with one in N of its parameters, while you work; a change needs all"
+    """Add an option for less than all."""
+    meaning = "run every test with one in N of its parameters, but those marked whole, and none that is marked slow"
     parser.addoption("--one-in", metavar="N", type=int, default=1, help=meaning)
 
 
@@ -22,7 +20,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     number = config.getoption("--one-in")
     if number < 1:
         raise pytest.UsageError(f"--one-in {number}: must be at least 1")
-    flags = one_in(number, [item.nodeid.partition("[")[0] for item in items])
+    if number == 1:
+        return
+    by_position = one_in(number, [item.nodeid.partition("[")[0] for item in items])
+    flags = [
+        not item.get_closest_marker("slow") and (chosen or item.get_closest_marker("whole") is not None)
+        for item, chosen in zip(items, by_position, strict=True)
+    ]
     config.hook.pytest_deselected(items=[item for item, chosen in zip(items, flags, strict=True) if not chosen])
     items[:] = [item for item, chosen in zip(items, flags, strict=True) if chosen]
 

@@ -58,6 +58,7 @@ def test_an_example_speaks_the_protocol_and_conforms(
         assert [line for line in shown if line not in GUIDE] == []
 
 
+@pytest.mark.slow
 def test_an_example_in_bash_conforms(tmp_path: Path) -> None:
     started = ProtocolProgram(program("bash", tmp_path))
     assert [finding.problems for finding in Rehearsal(started, 30.0).played()] == [()] * 3

@@ -94,6 +94,7 @@ def test_the_toy_is_listed_with_its_version(run):
     assert row == ["toy", np.__version__, "A", "toy", "framework", "as", "a", "target"]
 
 
+@pytest.mark.slow
 def test_the_toy_is_judged_and_held_to_its_ledger(run):
     """In float64 it is not offered, which fails nothing."""
     check = ("check", "toy", "--optimizer", "sgd", "--optimizer", "momentum", "--effort", "quick")
@@ -103,6 +104,7 @@ def test_the_toy_is_judged_and_held_to_its_ledger(run):
         assert "4 verdicts: 1 conforms, 1 diverges, 2 unsupported" in out
 
 
+@pytest.mark.slow
 def test_the_toy_is_tested_as_every_framework(tree):
     assert " passed" in tree.pytest("-k", "toy", "tests/conformance/test_targets.py", "tests/conformance/test_peers.py")
 

@@ -123,6 +123,7 @@ def test_the_toys_are_listed(tree: Tree) -> None:
     assert all(re.search(rf"\b{toy}\b", out) for toy in TOYS)
 
 
+@pytest.mark.slow
 def test_the_toys_are_judged(tree: Tree) -> None:
     status, out = tree.run("optimetry", "check", "numpy", *BOTH, *CHECK)
     assert (status, "2 verdicts: 2 conforms" in out) == (0, True), out
@@ -141,11 +142,13 @@ def test_a_framework_that_does_not_know_the_toys_does_not_offer_them(tree: Tree)
     assert f"{3 * len(TOYS)} unsupported" in out
 
 
+@pytest.mark.slow
 def test_a_toy_rule_is_fast(tree: Tree) -> None:
     status, out = tree.run("optimetry", "check", "accelerated", "--optimizer", "toy", *CHECK)
     assert status == 0, out
 
 
+@pytest.mark.slow
 def test_what_runs_for_a_rule_of_the_same_kind_runs_for_the_toy(tree: Tree) -> None:
     """Planted faults and dialects are of one rule each."""
     options = ("--collect-only", "-o", "python_files=test_*.py bench_*.py")
@@ -165,6 +168,7 @@ OF_ONE_RULE = re.compile(
 """Words in the names of tests of what is written for one rule: its dialects, faults, and what a page says of it."""
 
 
+@pytest.mark.slow
 def test_the_toy_passes_the_tests_of_rules(tree: Tree) -> None:
     chosen = ("accelerated/test_equality", "accelerated/test_rows", "conformance/test_equivalents")
     which = "toy and not float64 and (numpy or test_equivalents)"

@@ -104,7 +104,10 @@ def _of_the_run(
     """
     nearest = observed.probed.nearest()
     tiers = tiers_of_runs(observed.optimizer, observed.dtype, nearest)
-    chosen = ([mistaken for mistaken in tier if mistaken.mistake.is_shown(laws)] for tier in tiers)
+    off = {name for name, value in observed.limits.pinned if value == 0}
+    chosen = (
+        [each for each in tier if each.mistake.is_shown(laws) and each.mistake.strength not in off] for tier in tiers
+    )
     return _first_of(observed, (x for x in chosen if x and (x[0].mistake.shown_by or not only_further)), broken)
 
 

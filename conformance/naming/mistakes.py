@@ -48,6 +48,7 @@ class Mistake:
         shown_by: makes further cases of a case, on which alone it may show; None where it shows on any.
         seen: whether what a target does with a case has the mark of the mistake, which its bound alone, if it is a wide
             one, does not ask for.
+        strength: the hyperparameter that it acts by; a target that holds it at 0 has no such mistake.
     """
 
     given: Mapping[str, Any] = field(default_factory=dict)
@@ -61,6 +62,7 @@ class Mistake:
     needs: tuple[LawCheck, ...] = ()
     shown_by: Callable[[Case], Iterator[Case]] | None = None
     seen: Callable[[Run, Case], bool] = lambda run, case: True
+    strength: str = ""
 
     @property
     def loses_digits(self) -> bool:

@@ -128,8 +128,9 @@ class ClassOffer(Offer):
         """Make an optimizer, and return what the class says where it refuses its arguments, None where it does not."""
         try:
             self.cls(*parameters, **keywords)
-        except (ValueError, AssertionError) as error:
-            return f"{getattr(self.cls, '__name__', self.cls)} refuses it: {' '.join(str(error).split())}"
+        except (ValueError, AssertionError, RuntimeError) as error:  # NotImplementedError is a RuntimeError
+            why = " ".join(["refuses it:", *str(error).split()]) if str(error) else "refuses it"
+            return f"{getattr(self.cls, '__name__', self.cls)} {why}"
         return None
 
 

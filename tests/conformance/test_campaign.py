@@ -68,6 +68,7 @@ def files_in(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_neither_a_lost_worker_nor_a_killed_client_changes_a_byte(campaign, tmp_path):
     pytest.importorskip("distributed", reason="Dask is not installed")
     psutil = pytest.importorskip("psutil", reason="comes with Dask")

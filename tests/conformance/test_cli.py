@@ -91,6 +91,7 @@ def test_an_error_of_the_judge_itself_costs_one_verdict(optimetry, tmp_path):
     assert [verdict.verdict for verdict in read(tmp_path / "results.jsonl").verdicts] == ["error", "conforms"]
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes(optimetry, tmp_path):
     arguments = ("check", "miniatures:Uphill", *QUICK, "--dtype", "float64", "--seed", "5", "--out")
     optimetry(*arguments, tmp_path / "a", "-n", "1")
@@ -166,6 +167,7 @@ def test_wrappers_are_judged_when_they_are_named(optimetry):
     assert "1 verdict: 1 conforms" in out
 
 
+@pytest.mark.slow
 def test_the_flag_adds_all_wrappers(optimetry):
     status, out, _ = optimetry("check", "numpy", "--wrappers", *QUICK, "-n", "1")
     assert status == 0

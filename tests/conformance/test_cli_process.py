@@ -68,6 +68,7 @@ def test_ctrl_c_is_status_130_and_leaves_an_unfinished_file(tmp_path):
         read(file)
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_museum_and_its_processes_at_once():
     *python, code = COMMAND
     with subprocess.Popen(
@@ -120,6 +121,7 @@ def test_output_that_cannot_be_written_is_no_verdict(words, redirected, said):
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.slow
 def test_a_target_is_judged_where_standard_output_is_closed():
     shell = f'"$@" check miniatures:Correct {" ".join(QUICK)} >&-'
     ended = subprocess.run(
@@ -172,6 +174,7 @@ def interrupted_in_a_search(*asked):
 BEYOND = ("miniatures:BeyondTheSearch", "--optimizer", "rmsprop", "--dtype", "float32")
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_search_and_what_is_known_is_reported():
     printed = interrupted_in_a_search("diagnose", *BEYOND)
     assert "float32: DIVERGES, nothing known explains it" in printed

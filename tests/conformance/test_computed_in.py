@@ -291,6 +291,7 @@ def test_a_formula_that_is_found_in_the_narrower_format_must_explain_every_case(
         assert explained.identity.tried == 24
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["momentum_ignored_in_float32", "edited_in_float32", "uncorrected_in_float32"])
 def test_a_counterexample_shows_more_than_the_narrower_format(name: str) -> None:
     """Rounding to float32 is far beyond the bound of float64, in every case, and would be all that it shows."""

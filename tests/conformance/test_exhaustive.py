@@ -47,6 +47,7 @@ def test_a_fault_in_one_pair_is_found_beside_a_verdict_that_conforms(
     assert not (tmp_path / FILE).exists()
 
 
+@pytest.mark.slow
 def test_a_run_that_was_ended_among_its_certificates_goes_on_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

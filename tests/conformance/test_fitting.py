@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets import for_numpy, for_torch
 from optimetry.conformance.targets.fitting import Taken, fitted, parameters_of, taken_by
+from optimetry.conformance.targets.offers import ClassOffer
 from optimetry.conformance.targets.own_loading import parsed
 from optimetry.reference.errors import UsageError
 
@@ -150,3 +152,22 @@ def test_what_cannot_be_parsed_is_said(text: str, said: str) -> None:
     with pytest.raises(UsageError) as caught:
         parsed([text])
     assert str(caught.value) == said
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (ValueError("epsilon:  must not be 0"), "make refuses it: epsilon: must not be 0"),
+        (NotImplementedError("no AMSGrad"), "make refuses it: no AMSGrad"),
+        (AssertionError(), "make refuses it"),
+    ],
+)
+def test_what_a_constructor_raises_for_an_option_is_why_it_is_refused(error: Exception, expected: str) -> None:
+    class Make(ClassOffer):
+        def start(self, *given: Any) -> Any:
+            raise AssertionError
+
+    def make(epsilon: float) -> None:
+        raise error
+
+    assert Make(make).refused(epsilon=0.0) == expected

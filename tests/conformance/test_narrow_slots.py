@@ -44,6 +44,7 @@ class AdamaxAboveZero:
         return weight - lr / (1 - self.beta1**self.t) * self.m / self.u
 
 
+@pytest.mark.slow
 def test_no_slot_is_called_narrow_where_no_digit_is_missing() -> None:
     """The bound of a slot in float32 is so wide that it holds this target in float64, of which all digits are there."""
     target = for_numpy(AdamaxAboveZero, "papers.adamax")
@@ -85,6 +86,7 @@ def test_an_array_is_no_number() -> None:
     np.testing.assert_array_equal(product.value, HALF.astype(np.float64) * OTHERS.astype(np.float64))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not all(map(util.find_spec, ("jax", "optax"))), reason="needs jax and optax")
 def test_optax_is_named_eager_compiled_and_in_a_tree() -> None:
     import jax.numpy as jnp

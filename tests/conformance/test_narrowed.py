@@ -135,6 +135,7 @@ def test_a_number_computed_of_others_and_then_rounded_shows_none_of_them() -> No
     assert shown == Arithmetic(float32_in_some_uses=("learning_rate",))
 
 
+@pytest.mark.slow
 def test_as_few_numbers_are_named_as_explain_what_no_case_shows() -> None:
     """Of six, those of which the rounded one is computed; two of them are not enough."""
     decay = "(1 - self.lambd * eta)"
@@ -150,6 +151,7 @@ def times_the_step(learning_rate: float, step: int) -> float:
     return float(np.float32(learning_rate) * np.float32(step) / np.float32(step))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("momentum", [False, True])
 def test_a_learning_rate_may_be_combined_with_the_number_of_the_step(momentum: bool) -> None:
     """It differs from one step without a gradient to the next, which seemed to break a law of every formula."""
@@ -201,6 +203,7 @@ class DecaysInFloat32:
         return [param.copy() for param in self.parameters]
 
 
+@pytest.mark.slow
 def test_numbers_may_be_combined_in_float32_where_subnormals_are_flushed() -> None:
     """Steps are computed in float64: that each was rounded to float32 would be within the same bound."""
     verdict = verdict_of(Instead(DecaysInFloat32, "papers.adam"), "papers.adam", "float64")

@@ -130,6 +130,7 @@ def test_torchs_own_classes_need_no_mapping():
     assert amsgrad.offers["papers.amsgrad"].constants == {"amsgrad": True}
 
 
+@pytest.mark.slow
 @needs("keras")
 @pytest.mark.parametrize(("name", "status"), [("Honest", 0), ("Doubled", 1)])
 def test_a_class_for_keras_is_judged_on_its_backend(name, status, monkeypatch, optimetry):
@@ -142,6 +143,7 @@ def test_a_class_for_keras_is_judged_on_its_backend(name, status, monkeypatch, o
         assert f"optimetry diagnose keras:classes_for_keras.{name} --as sgd" in out
 
 
+@pytest.mark.slow
 @needs("keras")
 def test_a_class_for_keras_whose_variables_are_not_told_apart_is_given_every_gradient(monkeypatch, optimetry):
     monkeypatch.setenv("KERAS_BACKEND", "numpy")

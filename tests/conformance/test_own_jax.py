@@ -11,6 +11,7 @@ from tests.conformance.test_own import FEW, classes, judged, needs
 pytestmark = pytest.mark.usefixtures("miniatures")
 
 
+@pytest.mark.slow
 @needs("jax", "optax")
 def test_a_transformation_is_judged_by_what_it_computes():
     mine = classes("jax")
@@ -55,6 +56,7 @@ def test_a_triple_that_compiles_is_traced_once_for_a_shape_and_a_rate():
     assert mine.TRACED == [(3,), (2,), (3,), (2,)]
 
 
+@pytest.mark.slow
 @needs("jax", "optax")
 @pytest.mark.parametrize(
     ("make", "each", "all_"),

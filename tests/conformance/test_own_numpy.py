@@ -93,6 +93,7 @@ def test_a_state_on_the_class_is_found_in_a_process_of_its_own(optimetry, monkey
     assert "a run is what it is alone" in out
 
 
+@pytest.mark.slow
 def test_what_signs_leave_to_chance_in_the_telling_cases_is_found():
     (verdict,) = judge(
         [for_numpy(mine.HastyLion, "papers.lion")], "papers.lion", "float32", effort=EFFORTS["quick"], seed=0

@@ -71,6 +71,46 @@ class RateInATensor(NarrowMoments):
         super().step()
 
 
+class CountOfAll(torch.optim.Optimizer):  # type: ignore[misc]
+    """Adam with one count for all parameters, under a key of its own in ``state``, as MADGRAD has it."""
+
+    def __init__(self, params: Any, lr: float = 1e-3, betas: Any = (0.9, 0.999), eps: float = 1e-8) -> None:
+        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps})
+
+    def count(self) -> int:
+        """Count a step, and return its number."""
+        self.state["k"] = self.state.get("k", 0) + 1
+        return int(self.state["k"])
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> None:
+        """One step."""
+        t = self.count()
+        for group in self.param_groups:
+            beta1, beta2 = group["betas"]
+            for param in group["params"]:
+                if param.grad is None:
+                    continue
+                state = self.state[param]
+                if not state:
+                    state["m"], state["v"] = torch.zeros_like(param), torch.zeros_like(param)
+                state["m"].mul_(beta1).add_(param.grad, alpha=1 - beta1)
+                state["v"].mul_(beta2).addcmul_(param.grad, param.grad, value=1 - beta2)
+                below = (state["v"].sqrt() / (1 - beta2**t) ** 0.5).add_(group["eps"])
+                param.addcdiv_(state["m"], below, value=-group["lr"] / (1 - beta1**t))
+
+
+class CountInAnAttribute(CountOfAll):
+    """Where torch does not save it."""
+
+    t = 0
+
+    def count(self) -> int:
+        """Count a step, and return its number."""
+        self.t += 1
+        return self.t
+
+
 class NesterovOfAll(torch.optim.Optimizer):  # type: ignore[misc]
     """torch's SGD, but for a flag that is kept in an attribute, and with a ``state_dict`` of its own."""
 
@@ -134,6 +174,15 @@ def test_moments_of_their_own_dtype_do_not() -> None:
 
 def test_a_learning_rate_that_is_a_tensor_is_filled() -> None:
     assert verdict_of_class(RateInATensor, "torch.adamw", "float32").verdict == "conforms"
+
+
+@pytest.mark.parametrize(("kind", "resumes"), [(CountOfAll, True), (CountInAnAttribute, False)])
+@pytest.mark.parametrize("rule", ["torch.adam", "papers.adam"])  # torch's has a weight decay, which these have not
+def test_what_is_kept_for_all_parameters_in_the_state_is_resumed(kind: Any, resumes: bool, rule: str) -> None:
+    verdict = verdict_of_class(kind, rule, "float32")
+    assert "t counts every step" in verdict.reason
+    assert ("resum" in verdict.reason) is not resumes
+    assert "decays" not in verdict.reason
 
 
 def test_options_that_a_class_refuses_beside_the_defaults_are_those_of_the_first_group() -> None:

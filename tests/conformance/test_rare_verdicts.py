@@ -124,6 +124,7 @@ def adam_in_float32_by_increments(rule: Any) -> Any:
     return update
 
 
+@pytest.mark.slow
 def test_increments_in_a_narrower_format_are_no_other_rule() -> None:
     verdict = verdict_of(computing(adam_in_float32_by_increments, "adam"), "adam", "float64", FEW)
     assert (verdict.verdict, verdict.computes.rule) == ("imprecise", "documented")
@@ -160,6 +161,7 @@ def capturable() -> Any:
     return Capturable
 
 
+@pytest.mark.slow
 def test_nan_at_a_rate_of_0_is_not_excused_by_less_precision() -> None:
     verdict = verdict_of(for_torch(capturable(), "papers.adam"), "papers.adam", "float64", FEW)
     assert verdict.verdict == "diverges"
@@ -186,6 +188,7 @@ def lars_by_the_norm_of_a_sum_on_flushing_hardware(rule: Any, *, decays: bool = 
     return update
 
 
+@pytest.mark.slow
 def test_a_formula_that_is_found_may_flush_what_only_a_rare_case_shows() -> None:
     target = computing(partial(lars_by_the_norm_of_a_sum_on_flushing_hardware, decays=False), "papers.lars")
     verdict = verdict_of(target, "papers.lars", "float64")

@@ -195,6 +195,7 @@ def test_a_target_of_any_name_is_judged() -> None:
     assert run_script(shown["script"]) > 0
 
 
+@pytest.mark.slow
 def test_the_counterexample_says_how_far_the_nearest_rule_is() -> None:
     def disturbed(documented: Any, parameters: list[Array]) -> Any:
         """Nearly `scaled_epsilon`."""

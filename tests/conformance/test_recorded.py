@@ -93,6 +93,7 @@ def changed(runs, change):
     return RecordedTarget("changed", "1", [RecordedRun(runs[0].case, [*before, last]), *runs[1:]])
 
 
+@pytest.mark.slow
 def test_a_recorded_result_that_is_wrong_is_rejected_and_shrunk():
     target = changed(runs_of("fluid185", "adam", "float32"), lambda array: np.nextafter(array, 9) * np.float32(1.0001))
     verdict = verdict_of(target, "adam")

@@ -34,7 +34,7 @@ from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reports.parts import RUN
 from optimetry.reports.results import Computes
-from tests.conformance.judged import class_named, verdict_of
+from tests.conformance.judged import class_named, verdict_of, with_hooks
 
 X, Y, Z = (np.array([x], np.float32) for x in (1.0, 2.0, 3.0))
 CASE = Case(
@@ -136,9 +136,18 @@ def test_a_case_without_elements_or_steps_has_no_gradients_of_all_magnitudes() -
 def test_what_is_skipped_is_not_given() -> None:
     (skipped,) = named("skips every 2nd update")
     assert numbers(skipped.mistake.fed(CASE).grads) == [[None, 2], [None, None], [1, 1]]
+    (never,) = named("skips every update")
+    assert numbers(never.mistake.fed(CASE).grads) == [[None, None]] * 3
     (dropped,) = named("leaves out the last of several tensors")
     assert numbers(dropped.mistake.fed(CASE).grads) == [[None, None], [3, None], [1, None]]
     assert dropped.mistake.fed(CASE.only([1])).grads[0][0] is Y
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam", "torch.adamw"])
+def test_what_never_updates_is_said_to(optimizer: str) -> None:
+    """No formula of a step that is 0, and no slot that stays 0 where there is no AMSGrad."""
+    verdict = verdict_of(with_hooks(optimizer, grads=lambda grads: [None] * len(grads)), optimizer)
+    assert (verdict.verdict, *map(str, verdict.computes.parts)) == ("diverges", "documented, but skips every update")
 
 
 def test_elements_that_are_left_out_keep_their_bits() -> None:

@@ -109,6 +109,7 @@ def test_of_another_book_only_what_is_known_here_is_in_the_formula():
     assert "papers.lion without weight_decay" not in {start.name for start in starts_elsewhere("adam", frozenset())}
 
 
+@pytest.mark.slow
 def test_what_short_runs_do_not_show_is_searched_beside_the_case_that_shows_it_most(monkeypatch):
     """Behind 20 updates the corrections are left out. Edits that change nothing before would be tried on every case."""
     tried = []

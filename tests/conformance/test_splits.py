@@ -110,6 +110,7 @@ def far_from_any_property(hyper: dict[str, Any]) -> bool:
     return bool(hyper["momentum"] < 0.4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", [no_property, far_from_any_property])
 def test_what_no_single_property_decides_is_not_named(test: Any) -> None:
     assert verdict_of(mixed(test, "learning_rate_inside"), "momentum", effort=QUICK).computes == Computes()
@@ -161,6 +162,7 @@ def test_rules_that_are_near_are_sides_beside_the_documented_one() -> None:
     assert "no update" not in {str(side.part) for pair in clips for side in pair}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["vectors_by_sgd", "betas_swapped"])
 def test_a_diagnosis_says_the_same(name: str) -> None:
     fault = FAULTS[name]

@@ -187,6 +187,7 @@ def test_comparisons_do_not_depend_on_how_the_process_computes() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_number_of_cases() -> None:
     """What was computed of 1 and a hyperparameter was kept by 1, which lives as long as the process."""
 

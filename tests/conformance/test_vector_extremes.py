@@ -64,6 +64,7 @@ def test_a_set_holds_a_long_run_large_tensors_many_tensors_and_infinities():
     assert max(len(json.dumps(vector)) for vector, _ in (long, large, many, nonfinite)) < 3000
 
 
+@pytest.mark.slow
 def test_the_run_that_is_written_is_the_run_that_is_evaluated():
     written = [case for _, case in vectors_of("lamb", "float32").vectors[-3:]]
     for vector, case in zip(extremes("lamb", "float32"), written, strict=True):
@@ -140,6 +141,7 @@ def test_playing_a_set_there_and_back_shows_bits_that_depend_on_the_run(name):
     assert not vector_table.caught(declared.target(), of_rule, again=False)
 
 
+@pytest.mark.slow
 def test_flushed_subnormals_are_accepted_because_the_bound_allows_for_them(monkeypatch):
     flushing = vector_table.conforming()
     assert {fault.name for fault in flushing} == {"subnormal_gradients_flushed", "subnormal_state_flushed"}
@@ -149,6 +151,7 @@ def test_flushed_subnormals_are_accepted_because_the_bound_allows_for_them(monke
     assert vector_table.caught(FAULTS["subnormal_state_flushed"].target(), of_adamax)
 
 
+@pytest.mark.slow
 def test_what_says_nothing_to_its_end_is_left_out():
     assert not {"many", "long"} & set(ends(vectors_of("torch.muon", "float32")))
     assert {"many", "long"} <= set(ends(vectors_of("torch.adafactor", "float32")))

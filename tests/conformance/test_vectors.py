@@ -43,6 +43,7 @@ def folder(tmp_path_factory):
     return out
 
 
+@pytest.mark.slow
 def test_a_file_keeps_its_schema_and_is_the_same_each_time(folder, tmp_path, optimetry):
     status, out, _ = optimetry("vectors", "--out", tmp_path, "--optimizer", "adam")
     assert (status, "written: 2 files of" in out) == (0, True)
@@ -56,6 +57,7 @@ def test_a_file_keeps_its_schema_and_is_the_same_each_time(folder, tmp_path, opt
         assert "\\" not in text.decode("ascii").replace("\\u", "")  # the reader in C++ knows no other
 
 
+@pytest.mark.slow
 def test_an_archive_holds_the_same_files_and_their_schema_and_is_the_same_each_time(
     folder, tmp_path, optimetry, refused, monkeypatch
 ):
@@ -210,6 +212,7 @@ def test_a_reader_needs_each_of_its_checks(fault, check, without, folder, tmp_pa
     assert judged_by_reader("py", changes, [folder / "fluid" / "adam-float32.json"], tmp_path) == (0, [])
 
 
+@pytest.mark.slow
 def test_the_page_says_which_faults_vectors_miss():
     figures = PAGE.partition(vector_table.BEGIN)[2].partition(vector_table.END)[0]
     listed = set(re.findall(r"^\| `(\w[\w.]*)` \|", figures, re.MULTILINE))

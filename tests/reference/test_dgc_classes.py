@@ -133,6 +133,7 @@ def test_gradients_that_do_not_fit_change_nothing(grads: Any) -> None:
     assert (workers.steps, workers.parameters[0].tolist()) == (0, [1.0, 1.0])
 
 
+@pytest.mark.slow
 def test_four_processes_agree_with_the_simulation_and_send_0_25_percent() -> None:
     """One process for each worker, over gloo: the same bits as `DGCTraining`, and few of them on the wire."""
     pytest.importorskip("torch", reason="the extra torch is not installed")

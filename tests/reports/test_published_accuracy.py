@@ -26,6 +26,7 @@ def published() -> dict[Path, Results]:
     return {file.parent: read(file) for file in sorted(FOLDER.glob("*/results.jsonl"))}
 
 
+@pytest.mark.slow
 def test_frameworks_are_pinned_and_measured_alike() -> None:
     assert {each.header.target for each in published().values()} == {"accelerated", *TOGETHER}
     for folder, each in published().items():

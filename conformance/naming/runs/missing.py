@@ -45,8 +45,8 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
         yield _there("updates the state as with zeros", partial(_as_with_zeros, False))
         yield _there("moves the parameter as with zeros, and keeps its state", partial(_as_with_zeros, True))
     for name in decay.strengths(subject):
-        yield _there("decays the parameter", partial(_decayed, name, False))
-        yield _there("counts the step, and decays the parameter", partial(_decayed, name, True))
+        yield _there("decays the parameter", partial(_decayed, name, False), name)
+        yield _there("counts the step, and decays the parameter", partial(_decayed, name, True), name)
     program = program_of(subject.declaration.typical())
     decays = {
         slot: str(correction[2][1]) for slot, correction in averages_of(program or {}) if isinstance(correction, tuple)
@@ -61,14 +61,13 @@ def _then(does: str, otherwise: Otherwise) -> Mistake:
     return _mistake(does, "from the first missing gradient on", partial(_from_then_on, otherwise))
 
 
-def _there(does: str, step: Stepping) -> Mistake:
-    return _mistake(does, "where the gradient is missing", step)
+def _there(does: str, step: Stepping, strength: str = "") -> Mistake:
+    return _mistake(does, "where the gradient is missing", step, strength)
 
 
-def _mistake(does: str, when: str, step: Stepping) -> Mistake:
-    return Mistake(
-        run={"finding": "missing", "does": does, "when": when}, alteration=Alteration(step=step), breaks=BREAKS
-    )
+def _mistake(does: str, when: str, step: Stepping, strength: str = "") -> Mistake:
+    run = {"finding": "missing", "does": does, "when": when}
+    return Mistake(run=run, alteration=Alteration(step=step), breaks=BREAKS, strength=strength)
 
 
 Otherwise = Callable[[AlteredTraining, int, Any, Any], tuple[Any, State]]

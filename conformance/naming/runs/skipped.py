@@ -82,6 +82,7 @@ def of_all_sizes(case: Case) -> Iterator[Case]:
 
 def _steps() -> Iterator[Mistake]:
     """Yield updates that are skipped: of the parameters and the state, or of the parameters alone."""
+    yield _skipping("every update", (nonfinite_gradients_act,), fed=_without_steps(lambda step: True))
     for period in PERIODS:
         every = f"every {_ordinal(period)} update"
         for phase in (0, 1):

@@ -28,8 +28,8 @@ from optimetry.conformance.targets.torch.rules import (
 from optimetry.conformance.targets.torch.table import OFFERS
 from optimetry.reference.errors import TargetError
 
-OF_THE_GROUP, OBJECT = "group ", "object "
-"""How slots begin that the parameters of a group share, and those of numbers, lists and other objects, as bytes."""
+OF_THE_GROUP, OF_ALL, OBJECT = "group ", "all ", "object "
+"""How slots begin that the parameters of a group share, or all do; and those of numbers, lists, objects, as bytes."""
 
 WHOLE = "state_dict"
 """The one slot of a class that saves or loads in a way of its own: what its ``state_dict`` returned, as bytes."""
@@ -111,7 +111,8 @@ class OwnTorchRun(TorchRun):
     def state(self) -> dict[str, list[Array]]:
         """Return the state, `ABSENT_TENSOR` or `ABSENT_OBJECT` for what a parameter does not have yet.
 
-        Of what the parameters of a group share it is what has changed, such as a number of steps that is counted there.
+        Of what the parameters of a group share it is what has changed, such as a number of steps that is counted there;
+        what ``Optimizer.state`` has under keys that are no parameters is part of it, too.
         A class with a ``state_dict`` or a ``load_state_dict`` of its own saves by these, `WHOLE`.
         """
         whole = _whole(self._optimizer)
@@ -124,7 +125,9 @@ class OwnTorchRun(TorchRun):
             if saved != self._first.get(key)
         }
         own = {key: [state.get(key, ABSENT) for state in states] for state in states for key in state}
-        return dict(_slot(key, values) for key, values in (own | changed).items())
+        named = ((key, value) for key, value in self._optimizer.state.items() if isinstance(key, str))
+        of_all = {OF_ALL + key: [value for _ in states] for key, value in named}
+        return dict(_slot(key, values) for key, values in (own | changed | of_all).items())
 
     def load(self, state: Mapping[str, list[Array]]) -> None:
         """Continue from what ``state()`` returned.
@@ -145,6 +148,8 @@ class OwnTorchRun(TorchRun):
                 value = pickle.loads(array.tobytes()) if pickled else tensor(array)
                 if key.startswith(OF_THE_GROUP):
                     self._group[key.removeprefix(OF_THE_GROUP)] = value
+                elif key.startswith(OF_ALL):
+                    self._optimizer.state[key.removeprefix(OF_ALL)] = value
                 else:
                     self._optimizer.state[parameter][key] = value
 
