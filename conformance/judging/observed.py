@@ -218,7 +218,10 @@ class Observed:
     def surviving(self, candidates: Sequence[Explanation]) -> tuple[list[Identity], Identity]:
         """Return the explanations that hold in every probe and case, and how the document agrees in those tried."""
         for case, after in self.required:
+            there = contradicted(after, expected(case))
             candidates = [each for each in candidates if explains(after, each.expected(case), case.form)]
+            if not np.isfinite(after[there]).all():
+                candidates = [each for each in candidates if answered(after, each.expected(case), there)]
         alive, unexplained = self.holding_on_all(candidates)
         document, tried = unexplained.from_document, unexplained.tried
         return [Identity(explanation, document, agreement, tried) for explanation, agreement in alive], unexplained
@@ -232,12 +235,13 @@ class Observed:
         small differences of another kind, such as a number added to a divisor. A candidate without a finite bound for
         most elements that first contradict the document explains nothing, nor does one that has it for a smaller part
         of all elements than ``judged``. The documented formula where subnormals are flushed is excepted: a quotient of
-        what may be 0 has no bound, and the hardware decides about it, not the target.
+        what may be 0 has no bound, and the hardware decides about it, not the target. Where that shall be the reason
+        for NaN or an infinity, it must determine one element.
         """
         alive = [Standing(candidate) for candidate in candidates if self.probed.explained_by(candidate.expected)]
         narrow = any(each.candidate.narrow for each in alive)
         most = (1 - judged) * self._elements(more, narrow) if alive and judged > 0 else np.inf
-        document, tried, differing = Agreement(), 0, 0
+        document, tried, differing, lost = Agreement(), 0, 0, False
 
         def asked(drawn: Case) -> Iterator[Asked]:
             for case in self._kept_of(drawn, narrow):
@@ -252,6 +256,7 @@ class Observed:
                 document, tried = document + compare(after, documented, case.form), tried + 1
             there = contradicted(after, documented)
             differing += int(np.count_nonzero(there))
+            lost = lost or not np.isfinite(after[there]).all()
             alive = [still for each in alive if (still := each.on(case, after, there))]
             if not alive and kept:
                 self.refuting[:] = [(case, after)]
@@ -260,9 +265,8 @@ class Observed:
             if not alive:
                 break
         flushing = Explanation(documented_class(self.optimizer), FLUSHED)
-        telling = [
-            each for each in alive if each.determined >= LEAST_DETERMINED * differing or each.candidate == flushing
-        ]
+        least = LEAST_DETERMINED * differing
+        telling = [x for x in alive if x.determined >= (int(lost) if x.candidate == flushing else least)]
         return [(each.candidate, each.agreement) for each in telling], Identity(None, document, Agreement(), tried)
 
     def _runs_of(self, drawn: Iterable[Case], more: More, narrow: bool) -> Iterator[Tried]:

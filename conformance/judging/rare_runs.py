@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import numpy as np
+
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.broken import BrokenLaws, confirmed
 from optimetry.conformance.judging.observed import Identity, Observed
@@ -11,7 +13,7 @@ from optimetry.conformance.laws import Law
 from optimetry.conformance.naming.candidates import FLUSHED
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import documented_class
-from optimetry.conformance.numerics.agreement import compare
+from optimetry.conformance.numerics.agreement import answered, compare, contradicted
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.rare import rare_cases
@@ -84,7 +86,22 @@ def flushing(observed: Observed) -> Identity | None:
         known = Identity(flushed, known.from_document + document, known.from_explanation + here, known.tried + 1)
         if not here.conforms:
             return None
-    return known
+    return None if _only_lost(observed, flushed) else known
+
+
+def _only_lost(observed: Observed, explanation: Explanation) -> bool:
+    """Whether NaN or infinities contradict the document, and an explanation determines no element that does.
+
+    Where nothing is bounded, everything is within the bound: also what has become NaN for another reason.
+    """
+    lost = False
+    for case in (*_rare_cases(observed), *observed.offered(observed.cases())):
+        after = observed.run(case)
+        there = contradicted(after, expected(case))
+        if answered(after, explanation.expected(case), there):
+            return False
+        lost = lost or not np.isfinite(after[there]).all()
+    return lost
 
 
 def _rare_cases(observed: Observed) -> Iterator[Case]:

@@ -63,8 +63,10 @@ class Splitting:
     _known: dict[tuple[Side, Case], bool] = field(default_factory=dict)
 
     def evidence(self) -> list[Case]:
-        """Return the cases of the evidence that the engine offers."""
-        return list(self.observed.offered(short_cases(subject_named(self.observed.optimizer), self.observed.dtype)))
+        """Return the cases of the evidence as the engine offers them."""
+        observed = self.observed
+        cases = short_cases(subject_named(observed.optimizer), observed.dtype)
+        return list(observed.offered(map(observed.limits.offered, cases)))
 
     def splits(self, arithmetic: Arithmetic, chosen: Sequence[Property]) -> Iterator[Split]:
         """Yield the splits by one of these properties that the evidence supports, each shown by switching it."""

@@ -21,6 +21,14 @@ def test_betas_are_as_many_as_the_rule_has() -> None:
     assert fitted("x", "torch.adamw", taken, {}).arguments["betas"] == ("beta1", "beta2")
 
 
+def test_mu_is_what_the_rule_has_of_a_momentum_and_a_decay() -> None:
+    taken = [Taken(name, False, 0.9) for name in ("lr", "mu", "nu")]
+    assert fitted("x", "momentum", taken, {}).arguments == {"mu": "momentum"}
+    assert fitted("x", "papers.adam", [*taken, Taken("epsilon", False, 0.1)], {}).arguments["mu"] == "beta1"
+    both = [*taken, Taken("momentum", False, 0.9)]
+    assert fitted("x", "momentum", both, {}).arguments == {"momentum": "momentum"}
+
+
 def test_names_with_capitals_are_those_with_underscores() -> None:
     taken = [Taken(name, False, 0.0) for name in ("learningRate", "beta1", "beta2", "epsilon", "weightDecay")]
     fit = fitted("x", "papers.adamw", taken, {})

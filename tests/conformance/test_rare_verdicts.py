@@ -12,7 +12,7 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.targets.own import for_torch
-from tests.conformance.judged import FEW, flushed, verdict_of
+from tests.conformance.judged import FEW, QUICK, flushed, verdict_of
 
 Array = Any
 
@@ -54,6 +54,26 @@ def adamax_on_flushing_hardware(rule: Any) -> Any:
         return flushed(flushed(param) - flushed(kind(rate / (1 - rule.beta1 ** state["t"])) * ratio))
 
     return update
+
+
+def adam_with_beta2_in_its_dtype(rule: Any) -> Any:
+    """All else is computed in float64, and rounded once."""
+
+    def update(state: dict[str, Array], param: Array, grad: Array, rate: float) -> Array:
+        beta2, wide = float(grad.dtype.type(rule.beta2)), grad.astype(np.float64)
+        state["m"] = rule.beta1 * state["m"] + (1 - rule.beta1) * wide
+        state["v"] = beta2 * state["v"] + (1 - beta2) * wide * wide
+        first, second = state["m"] / (1 - rule.beta1 ** state["t"]), state["v"] / np.float64(1 - beta2 ** state["t"])
+        return param.astype(np.float64) - rate * first / (np.sqrt(second) + rule.epsilon)
+
+    return update
+
+
+def test_nan_is_not_excused_by_flushing_that_leaves_no_bound() -> None:
+    """In float16 a decay of 0.99994 is 1, and 1 - beta2**t 0; where squares may be flushed, all would be allowed."""
+    verdict = verdict_of(computing(adam_with_beta2_in_its_dtype, "papers.adam"), "papers.adam", "float16", QUICK)
+    assert verdict.verdict == "diverges"
+    assert verdict.reason.startswith("returned NaN at step 1, element 0, where the documented formula gives")
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -21,7 +21,7 @@ from optimetry.conformance.naming.sides import Unchanged, pairs_of_sides
 from optimetry.conformance.naming.splits import ONE_ELEMENT, Property, Split, properties
 from optimetry.conformance.numerics.arithmetic import PLAIN
 from optimetry.conformance.oracle.expected import expected
-from optimetry.conformance.selftest.faults import FAULTS, outcome
+from optimetry.conformance.selftest.faults import FAULTS, outcome, splits
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.selftest.sensitivity import judged
 from optimetry.conformance.subjects.registry import SUBJECTS
@@ -29,7 +29,7 @@ from optimetry.conformance.targets.numpy.target import run_of
 from optimetry.conformance.targets.session import Guard
 from optimetry.reports.parts import Part
 from optimetry.reports.results import Computes
-from tests.conformance.judged import QUICK, class_named, dialect_named, verdict_of
+from tests.conformance.judged import QUICK, begun_by, class_named, dialect_named, verdict_of
 
 MOMENTUM = SUBJECTS["momentum"]
 CLASS = documented_class("momentum")
@@ -171,6 +171,17 @@ def test_a_diagnosis_says_the_same(name: str) -> None:
     text = report("x", [diagnosis], 0, width=200)
     assert f"float32: DIVERGES, {fault.outcome.removeprefix('diverges: ')}" in text
     assert diagnosis.verdict.reason in text
+
+
+def test_what_a_target_holds_fixed_leaves_cases_to_split_it_by() -> None:
+    """Few drawn tensors without dimensions have no Nesterov, and these alone were not enough."""
+    target = begun_by(splits._for_tensors(lambda param: param.ndim < 1, splits._rule("sgd")), "momentum")
+    target.pinned = {"momentum": {"use_nesterov": False}}  # type: ignore[attr-defined]
+    (few, many) = verdict_of(target, "momentum", effort=QUICK).computes.parts
+    assert (str(few), str(many)) == (
+        "documented with momentum = 0 where number of dimensions < 1",
+        "documented where number of dimensions >= 1",
+    )
 
 
 def test_a_case_that_the_target_fails_on_is_explained_by_nothing() -> None:
