@@ -30,8 +30,9 @@ from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.selftest.equivalents import STYLES, StyledTarget, rules_of
 from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.subjects.registry import SUBJECTS
-from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
+from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun, run_of
 from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.reference.rule import State
 from optimetry.reports.parts import RUN
 from optimetry.reports.results import Computes
 from tests.conformance.judged import class_named, verdict_of, with_hooks
@@ -148,6 +149,28 @@ def test_what_never_updates_is_said_to(optimizer: str) -> None:
     """No formula of a step that is 0, and no slot that stays 0 where there is no AMSGrad."""
     verdict = verdict_of(with_hooks(optimizer, grads=lambda grads: [None] * len(grads)), optimizer)
     assert (verdict.verdict, *map(str, verdict.computes.parts)) == ("diverges", "documented, but skips every update")
+
+
+@pytest.mark.parametrize(("kept", "which"), [(True, ""), (False, ", though not in the state")])
+def test_elements_without_a_gradient_may_be_left_out_of_the_step_alone(kept: bool, which: str) -> None:
+    """Of the step alone by Owl's Adam, which multiplies by ``g / (g + 1e-32)``."""
+
+    class Masked(RuleRun):
+        def step(self, grads: Any, learning_rate: float) -> Any:
+            training = self.training
+            before, states = list(training.parameters), list(training.states)
+            super().step(grads, learning_rate)
+            for i, grad in enumerate(grads):
+                if grad is not None:
+                    training.parameters[i] = np.where(grad == 0, before[i], training.parameters[i])
+                    slots = ((slot, x) for slot, x in training.states[i].items() if kept and np.shape(x) == grad.shape)
+                    changed = {slot: np.where(grad == 0, states[i][slot], x) for slot, x in slots}
+                    training.states[i] = State(**{**training.states[i], **changed})
+            return [np.array(param) for param in training.parameters]
+
+    verdict = verdict_of(Instead(Masked, "adam"), "adam")
+    words = f"documented, but leaves out the elements whose gradient is 0{which}"
+    assert (verdict.verdict, *map(str, verdict.computes.parts)) == ("diverges", words)
 
 
 def test_elements_that_are_left_out_keep_their_bits() -> None:

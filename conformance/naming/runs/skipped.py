@@ -53,8 +53,10 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
         run = {"finding": "left_out_elements", "which": "all but as many elements as the first axis is long"}
         breaks = (permutation, reshaping, splitting, parameters_are_independent)
         yield Mistake(run=run, alteration=_left_out(_behind_first_axis), breaks=breaks)
-        run = {"finding": "left_out_elements", "which": "the elements whose gradient is 0"}
-        yield Mistake(run=run, alteration=_left_out(lambda grad: grad == 0, by_place=False))
+        without = "the elements whose gradient is 0"
+        for which, moves in ((without, False), (f"{without}, though not in the state", True)):
+            alteration = _left_out(lambda grad: grad == 0, moves=moves, by_place=False)
+            yield Mistake(run={"finding": "left_out_elements", "which": which}, alteration=alteration)
 
 
 def of_elements(subject: Subject, dtype: str) -> Iterator[Mistake]:

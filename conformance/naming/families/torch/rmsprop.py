@@ -46,8 +46,8 @@ declare(
     dialect(
         name="epsilon_inside",
         point={"epsilon_placement": "inside"},
-        origin="TensorFlow's epsilon without its learning rate in the buffer; no release known",
-        reference="tensorflow/python/training/rmsprop.py, for the epsilon",
+        origin="oneflow.optim.RMSprop and singa.opt.RMSProp, which have no momentum",
+        reference="python/oneflow/nn/optimizer/rmsprop.py; python/singa/opt.py",
         difference="b = mu*b + g / sqrt(x + eps)",
     ),
     dialect(

@@ -55,7 +55,7 @@ declare(
     dialect(
         name="first_step_dampened",
         point={"first_step": "dampened"},
-        origin="a buffer that begins at zeros; no release known",
+        origin="oneflow.optim.SGD and singa.opt.SGD, whose buffer begins at zeros",
         reference="torch.optim.SGD (docstring), where the first step sets it",
         difference="b = (1-tau)*g in the first step",
     ),
