@@ -22,6 +22,7 @@ from optimetry.conformance.naming.mistakes import Hyper, Mistake, Rates, with_ra
 from optimetry.conformance.numerics.arrays import with_zeros
 from optimetry.conformance.oracle.expected import decays_of
 from optimetry.conformance.subjects.subject import LEARNING_RATE, Subject
+from optimetry.conformance.targets.offers import MADE_AT
 from optimetry.reference.declaration import Hyperparameter
 from optimetry.reports.parts import (
     COMPLEMENT,
@@ -114,6 +115,7 @@ def _rates(first: Case) -> Iterator[Mistake]:
     yield Mistake({RATE: FIRST}, fed=frozen, breaks=(resuming,))
     yield Mistake({RATE: PREVIOUS}, fed=late, breaks=(resuming, missing_gradient))
     notes = dict.fromkeys(first.learning_rates[:1], "that of the first case") | dict.fromkeys(usual.RATES, "")
+    notes[MADE_AT] = "that of the constructor"
     for rate, note in notes.items():
         yield Mistake({HELD: {LEARNING_RATE: rate}}, fed=with_rates(_constant(rate)), note=note)
 

@@ -26,6 +26,12 @@ Source: TypeAlias = "str | tuple[str, ...]"
 
 COMPLEMENT = "1-"
 
+MADE_AT = 0.625
+"""The learning rate that a constructor is given; each step sets its own.
+
+It is not 1, by which a class might divide or multiply without being noticed.
+"""
+
 
 def documented_name(name: str) -> str:
     """Return the hyperparameter of which an argument is given the value, or the complement."""

@@ -44,6 +44,37 @@ def test_a_class_of_each_form_is_judged(name, rule, arguments, untried):
     assert (verdict.verdict, verdict.untried) == ("conforms", untried)
 
 
+class DecaysByARatio:
+    """NNabla's SGDW in little: its decay shrinks as its rate does, from the strength itself."""
+
+    def __init__(self, learning_rate=0.1, weight_decay=0.0):
+        self.learning_rate = self.first = learning_rate
+        self.weight_decay = weight_decay
+
+    def step(self, param, grad):
+        ratio = param.dtype.type(self.learning_rate / self.first)
+        return param - self.learning_rate * grad - ratio * self.weight_decay * param
+
+
+class StaysAtTheFirst(DecaysByARatio):
+    """Which never looks at the attribute that a schedule sets."""
+
+    def step(self, param, grad):
+        return param - self.first * (grad + self.weight_decay * param)
+
+
+@pytest.mark.parametrize(
+    ("cls", "words"),
+    [
+        (DecaysByARatio, "but decays by the ratio of the learning rate to that of the constructor"),
+        (StaysAtTheFirst, "with learning_rate = 0.625 whatever is given (that of the constructor)"),
+    ],
+)
+def test_what_a_constructor_makes_of_its_learning_rate_is_seen(cls, words):
+    """It is not 1: a quotient by it would be the rate, as documented."""
+    assert words in judged(for_numpy(cls, "torch.sgd"), "torch.sgd").reason
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_an_argument_may_be_the_complement_of_a_hyperparameter(dtype):
     for gain, outcome in (("1-decay", "conforms"), ("decay", "diverges")):

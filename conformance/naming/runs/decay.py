@@ -14,6 +14,7 @@ from optimetry.conformance.laws.universal import parameters_are_independent, res
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step, holding, with_gradients
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.subjects.subject import DECAY_STRENGTHS, Subject
+from optimetry.conformance.targets.offers import MADE_AT
 from optimetry.reference.rule import Rule, State
 
 COUPLED = "as part of the gradient"
@@ -45,6 +46,7 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
             ("the gradient before in place of the parameter", _of_the_previous, False),
             ("by this learning rate, and steps by that of the first step", _stepping_by_the_first, False),
             ("by the learning rate of the first step", _by_the_first, False),
+            ("by the ratio of the learning rate to that of the constructor", _by_the_ratio, False),
             ("the parameter's position in the list, from 1, in its place", _of_the_position, True),
             ("the last of several parameters alone", _of_the_last, True),
         ):
@@ -102,6 +104,12 @@ def _stepping_by_the_first(
 def _by_the_first(name: str, training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:
     """Decay apart from the gradient by the first rate, which a schedule does not reach; step by this one."""
     _decay(name, training, with_gradients(grads), training.memory.setdefault("rate", lr))
+    return plain(grads, lr)
+
+
+def _by_the_ratio(name: str, training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:
+    """Decay apart from the gradient by the part of the first rate that is left: by the strength itself at first."""
+    _decay(name, training, with_gradients(grads), lr / MADE_AT)
     return plain(grads, lr)
 
 

@@ -25,7 +25,7 @@ from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.targets.arguments import RATES
 from optimetry.conformance.targets.first_steps import works
 from optimetry.conformance.targets.fitting import Fit, parameters_of
-from optimetry.conformance.targets.offers import ClassOffer
+from optimetry.conformance.targets.offers import MADE_AT, ClassOffer
 from optimetry.conformance.targets.own import Maker
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.reference.errors import TargetError
@@ -67,7 +67,7 @@ class NumpyClass(ClassOffer):
         """Whether the constructor takes the learning rate."""
         return self.rate in [parameter.name for parameter in parameters_of(self.cls)]
 
-    def constructor_arguments(self, hyper: Hyper, learning_rate: float = 1.0) -> dict[str, Any]:
+    def constructor_arguments(self, hyper: Hyper, learning_rate: float = MADE_AT) -> dict[str, Any]:
         """Return what the constructor is given beside parameters."""
         return ({self.rate: learning_rate} if self.takes_rate else {}) | self.keywords(hyper)
 

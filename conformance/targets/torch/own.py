@@ -14,7 +14,7 @@ import torch
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.first_steps import usual, works
 from optimetry.conformance.targets.fitting import Fit, Taken, parameters_of
-from optimetry.conformance.targets.offers import documented_name
+from optimetry.conformance.targets.offers import MADE_AT, documented_name
 from optimetry.conformance.targets.own import Maker
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.conformance.targets.torch.rules import (
@@ -74,7 +74,7 @@ class OwnTorchClass(TorchClass):
         """
         usual = self.keywords_on("single", self.usual)
         mixed = {**first, **{name: usual[name] for name in (*self.arguments, *self.words) if name in self.kept}}
-        return dict(first) if self.refused(_some_parameters(), **{self.rate: 1.0}, **mixed) else mixed
+        return dict(first) if self.refused(_some_parameters(), **{self.rate: MADE_AT}, **mixed) else mixed
 
     @property
     def taken(self) -> Collection[str]:
@@ -85,7 +85,7 @@ class OwnTorchClass(TorchClass):
         """Return what the constructor says where it refuses its arguments, or that it takes no such implementation."""
         if engine != "single" and engine not in self.taken:
             return f"{self.cls.__name__} takes no {engine!r}"
-        return self.refused(_some_parameters(), **{self.rate: 1.0}, **self.keywords_on(engine, hyper))
+        return self.refused(_some_parameters(), **{self.rate: MADE_AT}, **self.keywords_on(engine, hyper))
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> OwnTorchRun:
         """Begin a run."""
@@ -156,7 +156,7 @@ class OwnTorchRun(TorchRun):
     def _begin_otherwise(self) -> None:
         """Put an optimizer that has done a step with other options in place of this one; parameters stay."""
         before = [parameter.detach().clone() for parameter in self._parameters]
-        options = {self._entry.rate: 1.0, **self._entry.of_all_groups(self._keywords)}
+        options = {self._entry.rate: MADE_AT, **self._entry.of_all_groups(self._keywords)}
         self._optimizer = self._entry.cls(self._parameters, **options)
         (self._group,) = self._optimizer.param_groups
         self.step([np.ones_like(grad) for grad in self._grad_arrays], 1.0)
@@ -233,7 +233,7 @@ def offer(cls: Any, fit: Fit) -> OwnTorchClass:
 
 def _kept(entry: OwnTorchClass, hyper: Hyper) -> tuple[str, ...]:
     """Return the arguments that a class keeps in a group as they are; none of a class that cannot be made."""
-    given = {entry.rate: 1.0, **entry.keywords_on("single", hyper)}
+    given = {entry.rate: MADE_AT, **entry.keywords_on("single", hyper)}
     try:
         (group,) = entry.cls(_some_parameters(), **given).param_groups
     except (Exception, SystemExit):

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.targets.offers import ClassOffer, refused_nesterov
+from optimetry.conformance.targets.offers import MADE_AT, ClassOffer, refused_nesterov
 from optimetry.conformance.targets.protocol import Hyper
 
 
@@ -137,7 +137,7 @@ class TorchRun:
         self._grads = [tensor_over(array) for array in self._grad_arrays]
         self._parameters = [torch.nn.Parameter(tensor(param)) for param in parameters]
         self._rate = entry.rate
-        self._optimizer = entry.cls(self._parameters, **{entry.rate: 1.0}, **keywords)
+        self._optimizer = entry.cls(self._parameters, **{entry.rate: MADE_AT}, **keywords)
         (self._group,) = self._optimizer.param_groups
 
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
@@ -254,7 +254,7 @@ class TorchGroups:
         self._entry, self._keywords = entry, keywords
         self._parameters: list[torch.nn.Parameter] = []
         made = [self._group(hyper, parameters) for hyper, parameters in groups]
-        self._optimizer = entry.cls(made, **{entry.rate: 1.0}, **entry.of_all_groups(keywords(*groups[0])))
+        self._optimizer = entry.cls(made, **{entry.rate: MADE_AT}, **entry.of_all_groups(keywords(*groups[0])))
 
     def _group(self, hyper: Hyper, parameters: Sequence[Array]) -> dict[str, Any]:
         tensors = [torch.nn.Parameter(tensor(parameter)) for parameter in parameters]
