@@ -88,7 +88,10 @@ def _single(nearest: Nearest) -> str | None:
 
 
 def _distance(shown: dict[str, Any], share: float, nearest: Nearest, *, searched: bool) -> str:
-    """Say how far the document is, and the nearest known rule where one was searched for."""
+    """Say how far the document is, and the nearest known rule where one was searched for and is near.
+
+    That is one with at most half as many wrong digits: what is a little less far is no lead.
+    """
     start = "no known rule explains it" if searched else "differs from the documented formula"
     if share == LARGEST_SHARE and shown["bound"] == 0:
         result, documented = (f"{float(shown[name]):.9g}" for name in ("given", "documented"))
@@ -97,12 +100,8 @@ def _distance(shown: dict[str, Any], share: float, nearest: Nearest, *, searched
         far = "infinite where the rule is finite, or different where it is exact"
     else:
         far = f"up to {share:.3g} times what rounding can"
-    if nearest.rule.documented or "nearest" not in shown:
+    apart = np.inf if nearest.rule.documented else shown.get("nearest", {}).get("share", np.inf)
+    if apart > max(SLACK, share**0.5):
         return f"{start}: {far}"
-    return f"{start}: {far}; the nearest, {nearest.rule.name}, {_apart(shown['nearest']['share'])}"
-
-
-def _apart(share: float) -> str:
-    if share <= SLACK:
-        return "explains some cases"
-    return "is beyond any bound" if share == LARGEST_SHARE else f"is {share:.3g} bounds away"
+    away = "explains some cases" if apart <= SLACK else f"is {apart:.3g} bounds away"
+    return f"{start}: {far}; the nearest, {nearest.rule.name}, {away}"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.cases.offered import EMPTY, ZERO_D
+from optimetry.conformance.cases.offered import EMPTY, NONFINITE, ZERO_D
 from optimetry.conformance.harness.python_harness import GROUPS, MIXED, default_environment, what_is_wrong
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
@@ -35,13 +36,15 @@ def first_step(offer: Offer, rule: str, engine: str, missing: bool = False) -> N
         raise ValueError(f"it gave {what_is_wrong(after, parameters)}")
 
 
-def _after_a_step(offer: Offer, rule: str, engine: str, parameters: list[Array], missing: bool = False) -> Any:
+def _after_a_step(
+    offer: Offer, rule: str, engine: str, parameters: list[Array], missing: bool = False, scale: float = 0.5
+) -> Any:
     hyper = usual(offer, rule)
     with default_environment(), np.errstate(all="ignore"):
         refusal = offer.refusal(rule, hyper, "float32", engine)
         if refusal is not None:
             raise ValueError(refusal)
-        grads = [np.asarray(array / 2) for array in parameters]  # NumPy makes a scalar of half a 0-d array
+        grads = [np.asarray(array * np.float32(scale)) for array in parameters]  # a scaled 0-d array is no array
         return offer.start(rule, hyper, parameters, engine).step([grads[0], None] if missing else grads, 0.125)
 
 
@@ -64,16 +67,16 @@ RARE_SHAPES: Mapping[str, tuple[tuple[int, ...], ...]] = {ZERO_D: ((),), EMPTY: 
 """Words for a target's ``cannot``, each with shapes: what takes an empty vector may fail with an empty matrix."""
 
 
-def refused_shapes(offer: Offer, rule: str, engine: str) -> list[str]:
-    """Return the words of `RARE_SHAPES` with which a first step raises; what it gives is for the judge."""
-    return [
-        word for word, shapes in RARE_SHAPES.items() if any(_raises(offer, rule, engine, shape) for shape in shapes)
-    ]
+def refused_inputs(offer: Offer, rule: str, engine: str) -> list[str]:
+    """Return the words for a target's ``cannot`` with which a first step raises; what it gives is for the judge."""
+    raises = partial(_raises, offer, rule, engine)
+    words = [word for word, shapes in RARE_SHAPES.items() if any(map(raises, shapes))]
+    return [*words, NONFINITE] if raises(scale=np.nan) or raises(scale=np.inf) else words
 
 
-def _raises(offer: Offer, rule: str, engine: str, shape: tuple[int, ...]) -> bool:
+def _raises(offer: Offer, rule: str, engine: str, shape: tuple[int, ...] = (2,), scale: float = 0.5) -> bool:
     try:
-        _after_a_step(offer, rule, engine, _two(rule, shape))
+        _after_a_step(offer, rule, engine, _two(rule, shape), scale=scale)
     except (Exception, SystemExit):
         return True
     return False

@@ -24,7 +24,7 @@ from optimetry.conformance.harness.python_harness import GROUPS, MIXED, default_
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.names import near_miss, not_among
 from optimetry.conformance.subjects.registry import SUBJECTS
-from optimetry.conformance.targets.first_steps import MORE, first_step, refused_shapes
+from optimetry.conformance.targets.first_steps import MORE, first_step, refused_inputs
 from optimetry.conformance.targets.fitting import Fit, Taken, fitted, taken_by
 from optimetry.conformance.targets.offers import Offer, TableTarget
 from optimetry.conformance.targets.protocol import GroupedRun, Hyper
@@ -168,8 +168,8 @@ def own_target(framework: str, made: Any, rules: Mapping[str, Mapping[str, Any]]
     target.lacking = maker.lacking
     for rule, offer in offers.items():
         _rehearse(target, rule, spec)
-        shapes = refused_shapes(offer, rule, target.engine_names[0])
-        target.cannot = tuple(dict.fromkeys([*target.cannot, *maker.cannot(offer, rule), *shapes]))
+        refused = refused_inputs(offer, rule, target.engine_names[0])
+        target.cannot = tuple(dict.fromkeys([*target.cannot, *maker.cannot(offer, rule), *refused]))
     if maker.groups:
         _rehearse_more(target)
     return target

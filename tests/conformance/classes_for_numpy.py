@@ -122,6 +122,14 @@ class NeverEmpty(OfLists):
         return super().update(params, grads)
 
 
+class NeverInfinite(OfLists):
+    """Fails on a gradient whose sum is no finite number."""
+
+    def update(self, params, grads):
+        self.sums = [round(float(grad.sum())) for grad in grads]
+        return super().update(params, grads)
+
+
 class NeverAnEmptyMatrix(OfLists):
     """Fails on a matrix without elements, whose rows may have any length, and takes empty vectors."""
 

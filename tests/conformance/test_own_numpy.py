@@ -29,6 +29,7 @@ def judged(target, rule, dtype="float32"):
         ("RateOfTheConstructor", "sgd", {}, ["missing gradients", "learning rates that change"]),
         ("NeverEmpty", "sgd", {}, ["missing gradients", "empty parameters"]),
         ("NeverAnEmptyMatrix", "sgd", {}, ["missing gradients", "empty parameters"]),
+        ("NeverInfinite", "sgd", {}, ["missing gradients", "NaN and infinities"]),
         ("OfDictionaries", "decayed_adagrad", {}, []),
         ("ReturnsDictionaries", "decayed_adagrad", {}, ["missing gradients"]),
         ("ReturnsWhatHasAGradient", "decayed_adagrad", {}, ["missing gradients"]),
