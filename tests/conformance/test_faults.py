@@ -52,6 +52,7 @@ LATE = {
     "small_gradients_dropped": MOST_OF_HALF,
     "state_raises": HALF_QUICK,
     "step_in_three_parts": HALF_QUICK,
+    "torch.adadelta_update_not_squared": HALF_QUICK,
     "torch.radam_correction_under_no_root": HALF_QUICK,
     "torch.radam_rectification_missing": HALF_QUICK,
     "torch.sgd_dampens_without_momentum": MOST_OF_HALF,

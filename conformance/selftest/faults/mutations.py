@@ -187,10 +187,14 @@ COMPUTES = {
 ANEW = "diverges: documented, but starts {} anew in every step"
 """The outcome where a slot is not kept."""
 
+STILL = "diverges: documented, but skips every update"
+"""The outcome where no step moves a parameter."""
+
 DECAYS = "diverges: documented, but decays {}"
 """The outcome of a weight decay in another place."""
 
 OUTCOMES = {
+    "adadelta_epsilon_missing_in_the_numerator": STILL,
     "adagrad_guarded_by_the_moment": "diverges: documented, but moves elements only where moment is above 0",
     "lamb_ratio_ignored": "dialect: torch.adamw:uncorrected",
     "momentum_momentum_ignored": ANEW.format("velocity"),

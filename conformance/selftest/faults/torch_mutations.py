@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from optimetry.conformance.selftest.faults.mutations import DECAYS, enter_mutations
+from optimetry.conformance.selftest.faults.mutations import DECAYS, STILL, enter_mutations
 
 MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "torch.sgd": (
@@ -181,6 +181,7 @@ COMPUTES = {
 """The mutations that are the documented rule with other hyperparameters: which."""
 
 NOT_FOUND = (
+    "torch.adadelta_update_not_squared",
     "torch.sgd_dampening_of_the_buffer",
     "torch.adam_correction_of_the_step_before",
     "torch.nadam_schedule_one_step_behind",
@@ -191,13 +192,17 @@ NOT_FOUND = (
     "torch.rprop_clamps_the_first_size",
     "torch.sparse_adam_positive_gradients_alone",
 )
-"""No single edit of the traced formula: two places, another constant or comparison, or how a first step begins."""
+"""No single edit of the traced formula: two places, another constant or comparison, or how a first step begins.
+
+The first is one that takes roots of numbers below 0: it gives NaN for so many elements that it explains little.
+"""
 
 OUTCOMES = {
     **dict.fromkeys(NOT_FOUND, "diverges"),
     **{  # which are not searched
         f"{rule}_{change}": "diverges" for rule in ("torch.adafactor", "torch.muon") for change, *_ in MUTATIONS[rule]
     },
+    "torch.adadelta_epsilon_missing_above": STILL,
     "torch.adafactor_decay_times_the_scale": "dialect: decay=scaled",
     "torch.adafactor_relative_step_missing": "dialect: rate=given",
     "torch.muon_epsilon_clamps": "dialect: divisor=larger",
