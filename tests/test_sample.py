@@ -30,6 +30,16 @@ def test_of_each_function_every_so_many_th_is_chosen_from_a_place_of_its_own() -
     assert one_in(4, ["alone"]) == [True]
 
 
+def test_what_is_marked_whole_is_run_whole_and_what_is_slow_is_left_out() -> None:
+    files = ("tests/conformance/test_faults.py", "tests/conformance/test_narrow_slots.py")
+    every, some = (collected(*files, *options) for options in ((), ("--one-in", "8")))
+    (whole,) = (name for name in every if name.endswith("::test_a_fault_is_rejected_by_what_is_named"))
+    (slow,) = (name for name in every if name.endswith("::test_optax_is_named_eager_compiled_and_in_a_tree"))
+    assert some[whole] == every[whole] > 700
+    assert every[slow]
+    assert slow not in some
+
+
 @pytest.mark.parametrize("chosen", [(), ("-k", "not 0")])
 def test_every_function_has_tests(chosen: tuple[str, ...]) -> None:
     """What ``-k`` leaves out is no part of which one in so many is chosen."""

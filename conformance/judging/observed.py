@@ -18,7 +18,15 @@ from optimetry.conformance.naming.candidates import FLUSHED
 from optimetry.conformance.naming.explanation import Candidate, Explanation
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.probes import Probed
-from optimetry.conformance.numerics.agreement import Agreement, answered, compare, contradicted, explained, explains
+from optimetry.conformance.numerics.agreement import (
+    Agreement,
+    answered,
+    compare,
+    contradicted,
+    explained,
+    explains,
+    has_lost,
+)
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.batched import evaluated_ahead
 from optimetry.conformance.oracle.expected import Asked, expected
@@ -220,7 +228,7 @@ class Observed:
         for case, after in self.required:
             there = contradicted(after, expected(case))
             candidates = [each for each in candidates if explains(after, each.expected(case), case.form)]
-            if not np.isfinite(after[there]).all():
+            if has_lost(after, there):
                 candidates = [each for each in candidates if answered(after, each.expected(case), there)]
         alive, unexplained = self.holding_on_all(candidates)
         document, tried = unexplained.from_document, unexplained.tried
@@ -256,7 +264,7 @@ class Observed:
                 document, tried = document + compare(after, documented, case.form), tried + 1
             there = contradicted(after, documented)
             differing += int(np.count_nonzero(there))
-            lost = lost or not np.isfinite(after[there]).all()
+            lost = lost or has_lost(after, there)
             alive = [still for each in alive if (still := each.on(case, after, there))]
             if not alive and kept:
                 self.refuting[:] = [(case, after)]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-import numpy as np
-
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.broken import BrokenLaws, confirmed
 from optimetry.conformance.judging.observed import Identity, Observed
@@ -13,7 +11,7 @@ from optimetry.conformance.laws import Law
 from optimetry.conformance.naming.candidates import FLUSHED
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import documented_class
-from optimetry.conformance.numerics.agreement import answered, compare, contradicted
+from optimetry.conformance.numerics.agreement import answered, compare, contradicted, has_lost
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.rare import rare_cases
@@ -100,7 +98,7 @@ def _only_lost(observed: Observed, explanation: Explanation) -> bool:
         there = contradicted(after, expected(case))
         if answered(after, explanation.expected(case), there):
             return False
-        lost = lost or not np.isfinite(after[there]).all()
+        lost = lost or has_lost(after, there)
     return lost
 
 

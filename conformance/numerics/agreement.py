@@ -130,6 +130,11 @@ def answered(after: Array, oracle: Expected, where: Any) -> int:
     return int(np.count_nonzero((oracle.known | same | np.isnan(oracle.value)) & where))
 
 
+def has_lost(after: Array, where: Any) -> bool:
+    """Whether a trajectory has NaN or an infinity among the elements in ``where``."""
+    return not np.isfinite(after[where]).all()
+
+
 def _stretches(steps: int) -> Iterator[tuple[int, int]]:
     """Yield where stretches of steps begin and end, each as long as all before it: later ones may not be needed."""
     first, behind = 0, 1

@@ -14,6 +14,11 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.offers import Offer
 
+Scales = tuple[float, float]
+"""What the gradients of the two parameters are, as multiples of these."""
+
+HALVES: Scales = (0.5, 0.5)
+
 
 def usual(offer: Offer, rule: str) -> dict[str, Any]:
     """Return the default hyperparameters of a rule, as far as an offer can have them."""
@@ -37,14 +42,15 @@ def first_step(offer: Offer, rule: str, engine: str, missing: bool = False) -> N
 
 
 def _after_a_step(
-    offer: Offer, rule: str, engine: str, parameters: list[Array], missing: bool = False, scale: float = 0.5
+    offer: Offer, rule: str, engine: str, parameters: list[Array], missing: bool = False, scales: Scales = HALVES
 ) -> Any:
     hyper = usual(offer, rule)
     with default_environment(), np.errstate(all="ignore"):
         refusal = offer.refusal(rule, hyper, "float32", engine)
         if refusal is not None:
             raise ValueError(refusal)
-        grads = [np.asarray(array * np.float32(scale)) for array in parameters]  # a scaled 0-d array is no array
+        pairs = zip(parameters, scales, strict=True)
+        grads = [np.asarray(array * np.float32(scale)) for array, scale in pairs]  # a scaled 0-d array is no array
         return offer.start(rule, hyper, parameters, engine).step([grads[0], None] if missing else grads, 0.125)
 
 
@@ -71,12 +77,12 @@ def refused_inputs(offer: Offer, rule: str, engine: str) -> list[str]:
     """Return the words for a target's ``cannot`` with which a first step raises; what it gives is for the judge."""
     raises = partial(_raises, offer, rule, engine)
     words = [word for word, shapes in RARE_SHAPES.items() if any(map(raises, shapes))]
-    return [*words, NONFINITE] if raises(scale=np.nan) or raises(scale=np.inf) else words
+    return [*words, NONFINITE] if raises(scales=(np.nan, np.inf)) else words
 
 
-def _raises(offer: Offer, rule: str, engine: str, shape: tuple[int, ...] = (2,), scale: float = 0.5) -> bool:
+def _raises(offer: Offer, rule: str, engine: str, shape: tuple[int, ...] = (2,), scales: Scales = HALVES) -> bool:
     try:
-        _after_a_step(offer, rule, engine, _two(rule, shape), scale=scale)
+        _after_a_step(offer, rule, engine, _two(rule, shape), scales=scales)
     except (Exception, SystemExit):
         return True
     return False

@@ -25,6 +25,11 @@ class NarrowMoments(torch.optim.Optimizer):  # type: ignore[misc]  # the base is
     ) -> None:
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
 
+    def numbered(self, state: Any) -> int:
+        """Count a step of a parameter, and return its number."""
+        state["step"] = state.get("step", 0) + 1
+        return int(state["step"])
+
     @torch.no_grad()
     def step(self, closure: Any = None) -> None:
         """One step."""
@@ -35,15 +40,14 @@ class NarrowMoments(torch.optim.Optimizer):  # type: ignore[misc]  # the base is
                     continue
                 state = self.state[param]
                 if not state:
-                    state["step"] = 0
                     state["m"], state["v"] = (torch.zeros_like(param, dtype=self.moments) for _ in "mv")
-                state["step"] += 1
+                t = self.numbered(state)
                 param.mul_(1 - lr * group["weight_decay"])
                 state["m"].mul_(beta1).add_(param.grad, alpha=1 - beta1)
                 state["v"].mul_(beta2).addcmul_(param.grad, param.grad, value=1 - beta2)
-                root = (1 - beta2 ** state["step"]) ** 0.5
+                root = (1 - beta2**t) ** 0.5
                 below = (state["v"].sqrt() / root).add_(group["eps"])
-                param.addcdiv_(state["m"], below, value=-float(lr) / (1 - beta1 ** state["step"]))
+                param.addcdiv_(state["m"], below, value=-float(lr) / (1 - beta1**t))
 
 
 class MomentsInFloat32(NarrowMoments):
@@ -71,44 +75,35 @@ class RateInATensor(NarrowMoments):
         super().step()
 
 
-class CountOfAll(torch.optim.Optimizer):  # type: ignore[misc]
+class CountOfAll(NarrowMoments):
     """Adam with one count for all parameters, under a key of its own in ``state``, as MADGRAD has it."""
 
     def __init__(self, params: Any, lr: float = 1e-3, betas: Any = (0.9, 0.999), eps: float = 1e-8) -> None:
-        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps})
+        super().__init__(params, lr, betas, eps, weight_decay=0.0)
 
-    def count(self) -> int:
-        """Count a step, and return its number."""
-        self.state["k"] = self.state.get("k", 0) + 1
+    def numbered(self, state: Any) -> int:
+        """Return the number of a step, which is one for all parameters."""
         return int(self.state["k"])
 
-    @torch.no_grad()
     def step(self, closure: Any = None) -> None:
         """One step."""
-        t = self.count()
-        for group in self.param_groups:
-            beta1, beta2 = group["betas"]
-            for param in group["params"]:
-                if param.grad is None:
-                    continue
-                state = self.state[param]
-                if not state:
-                    state["m"], state["v"] = torch.zeros_like(param), torch.zeros_like(param)
-                state["m"].mul_(beta1).add_(param.grad, alpha=1 - beta1)
-                state["v"].mul_(beta2).addcmul_(param.grad, param.grad, value=1 - beta2)
-                below = (state["v"].sqrt() / (1 - beta2**t) ** 0.5).add_(group["eps"])
-                param.addcdiv_(state["m"], below, value=-group["lr"] / (1 - beta1**t))
+        self.state["k"] = self.state.get("k", 0) + 1
+        super().step()
 
 
 class CountInAnAttribute(CountOfAll):
     """Where torch does not save it."""
 
-    t = 0
+    k = 0
 
-    def count(self) -> int:
-        """Count a step, and return its number."""
-        self.t += 1
-        return self.t
+    def numbered(self, state: Any) -> int:
+        """Return the number of a step, which is one for all parameters."""
+        return self.k
+
+    def step(self, closure: Any = None) -> None:
+        """One step."""
+        self.k += 1
+        NarrowMoments.step(self)
 
 
 class NesterovOfAll(torch.optim.Optimizer):  # type: ignore[misc]
