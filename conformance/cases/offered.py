@@ -29,11 +29,13 @@ class Limits:
         cannot: words of `CANNOT`.
         pinned: hyperparameters by name, each with the one value that it can have.
         at_most: hyperparameters by name, each with its largest value.
+        rate: the one learning rate that a step can have; None where it can have any.
     """
 
     cannot: frozenset[str] = frozenset()
     pinned: tuple[tuple[str, Any], ...] = ()
     at_most: tuple[tuple[str, Any], ...] = ()
+    rate: float | None = None
 
     @property
     def bounds(self) -> bool:
@@ -46,6 +48,7 @@ class Limits:
             *(word for word in CANNOT if word in self.cannot),
             *(f"{name} other than {value}" for name, value in self.pinned),
             *(f"{name} above {limit}" for name, limit in self.at_most),
+            *([] if self.rate is None else [f"learning rates other than {self.rate}"]),
         ]
 
     def held(self, hyper: Mapping[str, Any]) -> dict[str, Any]:
@@ -58,6 +61,7 @@ class Limits:
             *(word for word in CANNOT if word in self.cannot and PRESENT[word](case)),
             *(f"{name} other than {value}" for name, value in self.pinned if case.hyper[name] != value),
             *(f"{name} above {limit}" for name, limit in self.at_most if case.hyper[name] > limit),
+            *([f"learning rates other than {self.rate}"] if self._rated(case) != case.learning_rates else []),
         ]
 
     def offered(self, case: Case) -> Case:
@@ -65,7 +69,7 @@ class Limits:
 
         Hyperparameters take the value that they can have, or the largest. A missing gradient becomes the parameter's
         gradient of the step before, or else of the next that has one; 0-d arrays get one dimension, and empty ones one
-        element, 1. NaN and infinities become 0. All learning rates become the first.
+        element, 1. NaN and infinities become 0. All learning rates become the first, or the one that there can be.
         """
         if not self.lacking(case):
             return case
@@ -76,7 +80,10 @@ class Limits:
             case = case.replace(grads=tuple(rows))
         if RATES_THAT_CHANGE in self.cannot:
             case = case.replace(learning_rates=case.learning_rates[:1] * len(case.learning_rates))
-        return case.each(self._taken).replace(hyper=self.held(case.hyper))
+        return case.each(self._taken).replace(hyper=self.held(case.hyper), learning_rates=self._rated(case))
+
+    def _rated(self, case: Case) -> tuple[float, ...]:
+        return case.learning_rates if self.rate is None else (self.rate,) * len(case.learning_rates)
 
     def _taken(self, array: Array) -> Array:
         if array.ndim == 0 and ZERO_D in self.cannot:

@@ -105,10 +105,11 @@ def _format_of_slots(observed: Observed) -> str | None:
 def _steps_fit(observed: Observed) -> bool:
     """Whether float32 holds the first step from parameters that are 0, and so the step itself, in several cases.
 
-    Their learning rate is 1, since a product with any other one may be of float64.
+    Their learning rate is 1, since a product with any other one may be of float64, unless the target has one alone.
     """
     starts = (case.upto(1).mapped(param=np.zeros_like) for case in observed.cases() if case.grads)
-    steps = (observed.run_anew(case.replace(learning_rates=(1.0,))) for case in observed.offered(starts))
+    rated = (observed.limits.offered(case.replace(learning_rates=(1.0,))) for case in observed.offered(starts))
+    steps = map(observed.run_anew, rated)
     moved = list(islice((step for step in steps if np.any(np.isfinite(step) & (step != 0))), ENOUGH))
     return len(moved) == ENOUGH and all(FORMATS["float32"].holds(step[np.isfinite(step)]) for step in moved)
 

@@ -14,6 +14,7 @@ from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.subject import DECAY_STRENGTHS, LEARNING_RATE
 from optimetry.conformance.targets.arguments import PAIRS, RATES, SYNONYMS, THREE_BETAS, WORDS
+from optimetry.conformance.targets.limits import ONE_RATE
 from optimetry.conformance.targets.offers import Source, documented_name
 from optimetry.reference.declaration import Hyperparameter
 from optimetry.reference.errors import HyperparameterError, TargetError
@@ -47,7 +48,8 @@ class Fit:
         arguments: arguments with the hyperparameter that each is given, or several as a tuple.
         constants: arguments with a fixed value.
         words: arguments that are words, each with the flag that stands for it.
-        pinned: hyperparameters that have no argument, each with the value at which it is held.
+        pinned: hyperparameters that have no argument, and perhaps the learning rate, each with the value at which it is
+            held.
         left: arguments that keep their default, which may be a part of what is computed.
     """
 
@@ -181,7 +183,7 @@ class _Fitting:
         """Take what the user says of one argument."""
         names = _names(value)
         if argument not in self.taken and not (names == (LEARNING_RATE,) and self.rate_in_step):
-            if argument in self.declared and not names:
+            if not names and (argument in self.declared or (argument == LEARNING_RATE and self.rate_in_step)):
                 return self._hold(argument, value)
             swapped = names and names[0] in self.taken and argument in (*self.declared, LEARNING_RATE)
             hint = f"; write {names[0]}={argument}" if swapped else ""
@@ -207,8 +209,10 @@ class _Fitting:
         """Give each argument that is left the hyperparameter that it is named for."""
         fixed = dict(self.fit.constants)
         if not self.fit.rate:
-            usual = [self.called[name] for name in RATES if name in self.called]
-            rates = [name for name in usual if name not in self.used and not self._may_be_no_rate(name)]
+            usual = [self.called[name] for name in RATES if name in self.called and not self._may_be_no_rate(name)]
+            rates = [name for name in usual if name not in self.used]
+            if self.rate_in_step and not rates and usual and usual[0] in fixed:
+                self._hold(LEARNING_RATE, fixed[usual[0]])
             if not rates and not self.rate_in_step:
                 self._refuse(f"no argument for the learning rate, {self._there_is()}: --with ARGUMENT={LEARNING_RATE}")
             self.fit.rate = rates[0] if rates else ""
@@ -269,7 +273,7 @@ class _Fitting:
 
     def _hold(self, name: str, value: Any) -> None:
         try:
-            parameter = self.declared[name]
+            parameter = ONE_RATE if name == LEARNING_RATE else self.declared[name]
             as_float = parameter.kind is float and isinstance(value, int) and not isinstance(value, bool)
             self.fit.pinned[name] = parameter.checked(self.fit.rule, float(value) if as_float else value)
         except HyperparameterError as error:

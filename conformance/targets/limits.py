@@ -10,7 +10,8 @@ from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import not_among
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
-from optimetry.reference.declaration import Hyperparameter
+from optimetry.conformance.subjects.subject import LEARNING_RATE
+from optimetry.reference.declaration import Hyperparameter, Interval
 from optimetry.reference.errors import HyperparameterError, TargetError
 
 PINNED, AT_MOST = BOUNDING = ("pinned", "at_most")
@@ -18,6 +19,9 @@ PINNED, AT_MOST = BOUNDING = ("pinned", "at_most")
 
 SHARED = "shared"
 """The attribute that says which hyperparameters all groups of a run have in common."""
+
+ONE_RATE = Hyperparameter(LEARNING_RATE, float, Interval("(0, inf)"), None, "the step size", ())
+"""The learning rate, which is given with each step and can be pinned like a hyperparameter."""
 
 
 def limits_of(target: Any, optimizer: str) -> Limits:
@@ -30,8 +34,11 @@ def limits_of(target: Any, optimizer: str) -> Limits:
     if not isinstance(subject, RuleSubject):
         cannot -= {MISSING, RATES_THAT_CHANGE}  # a wrapper is given gradients of all parameters, and no rates, anyway
     kinds = {declared.name: declared.kind for declared in subject.hyperparameters()}
-    pinned, at_most = (tuple((name, kinds[name](value)) for name, value in bound.items()) for bound in bounds)
-    return Limits(cannot, pinned, at_most)
+    pinned, at_most = (
+        tuple((name, kinds[name](value)) for name, value in bound.items() if name in kinds) for bound in bounds
+    )
+    rate = bounds[0].get(LEARNING_RATE)
+    return Limits(cannot, pinned, at_most, None if rate is None else float(rate))
 
 
 def dtype_refused(target: Any, dtype: str) -> str | None:
@@ -83,23 +90,25 @@ def _is_list(names: Any) -> bool:
     return isinstance(names, Collection) and not isinstance(names, str)
 
 
-def _unknown(optimizer: str, names: Iterable[str]) -> Iterator[str]:
+def _unknown(optimizer: str, names: Iterable[str], attribute: str = SHARED) -> Iterator[str]:
     """Yield which hyperparameters an optimizer does not have, or that there is no such optimizer."""
     if optimizer not in SUBJECTS:
         yield not_among("optimizer", optimizer, SUBJECTS)
         return
-    declared = _declared(optimizer)
+    declared = _declared(optimizer, attribute)
     yield from (f"{optimizer}: {not_among('hyperparameter', x, declared)}" for x in names if x not in declared)
 
 
-def _declared(optimizer: str) -> dict[str, Hyperparameter]:
-    return {parameter.name: parameter for parameter in subject_named(optimizer).hyperparameters()}
+def _declared(optimizer: str, attribute: str) -> dict[str, Hyperparameter]:
+    subject = subject_named(optimizer)
+    declared = {parameter.name: parameter for parameter in subject.hyperparameters()}
+    return declared | {LEARNING_RATE: ONE_RATE} if attribute == PINNED and subject.has_learning_rate else declared
 
 
 def _wrong(attribute: str, optimizer: str, bound: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is wrong with the hyperparameters of one optimizer."""
-    yield from _unknown(optimizer, bound)
-    declared = _declared(optimizer) if optimizer in SUBJECTS else {}
+    yield from _unknown(optimizer, bound, attribute)
+    declared = _declared(optimizer, attribute) if optimizer in SUBJECTS else {}
     for name, value in bound.items():
         if name not in declared:
             continue

@@ -138,7 +138,8 @@ class Target(Protocol):
         parameters"``, ``"NaN and infinities"`` (in what a run is fed) and ``"learning rates that change"`` (in a run,
         which can then take that of its first step for all).
     ``pinned: Mapping[str, Mapping[str, value]]``
-        Hyperparameters that can have one value alone, by optimizer: ``{"adam": {"epsilon": 1e-8}}``.
+        Hyperparameters that can have one value alone, by optimizer: ``{"adam": {"epsilon": 1e-8}}``. Among them may be
+        ``learning_rate``, the same in all steps, as of an AdaDelta without one: ``{"adadelta": {"learning_rate": 1}}``.
     ``at_most: Mapping[str, Mapping[str, value]]``
         Hyperparameters with a largest value, by optimizer: ``{"rmsprop": {"momentum": 0.9}}``.
     ``dtypes: Collection[str]``

@@ -40,6 +40,9 @@ class Mine(NumpyTarget):
             "pinned: adam: unknown hyperparameter 'lazy_mode', must be one of: ",
         ),
         ("pinned", {"adam": {"epsilon": -1}}, "pinned: adam: epsilon = -1, must be in [0, inf)"),
+        ("pinned", {"adam": {"learning_rate": 0}}, "pinned: adam: learning_rate = 0, must be in (0, inf)"),
+        ("pinned", {"l2_decay": {"learning_rate": 1}}, "pinned: l2_decay: unknown hyperparameter 'learning_rate'"),
+        ("at_most", {"adam": {"learning_rate": 1}}, "at_most: adam: unknown hyperparameter 'learning_rate'"),
         ("at_most", {"adam": {"epsilon": -1}}, "at_most: adam: epsilon = -1, must be in [0, inf)"),
         (
             "at_most",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from optimetry.conformance.cases.effort import EFFORTS, Effort
@@ -74,6 +75,44 @@ class StaysAtTheFirst(DecaysByARatio):
 def test_what_a_constructor_makes_of_its_learning_rate_is_seen(cls, words):
     """It is not 1: a quotient by it would be the rate, as documented."""
     assert words in judged(for_numpy(cls, "torch.sgd"), "torch.sgd").reason
+
+
+class AsPublished:
+    """Adadelta of its publication, which has no learning rate."""
+
+    def __init__(self, rho, epsilon):
+        self.rho, self.epsilon, self.squares, self.steps = rho, epsilon, 0, 0
+
+    def step(self, param, grad):
+        number = param.dtype.type
+        old, new = number(self.rho), number(1 - self.rho)
+        self.squares = old * self.squares + new * grad * grad
+        ratio = np.sqrt(self.steps + number(self.epsilon)) / np.sqrt(self.squares + number(self.epsilon))
+        self.steps = old * self.steps + new * (ratio * grad) ** 2
+        return param - ratio * grad
+
+
+class AtOneRate(DecaysByARatio):
+    """Which has an attribute for its learning rate."""
+
+    def step(self, param, grad):
+        return param - param.dtype.type(self.learning_rate) * grad
+
+
+@pytest.mark.parametrize(
+    ("cls", "rule", "arguments", "verdict"),
+    [
+        (AsPublished, "papers.adadelta", {"learning_rate": 1.0}, "conforms"),
+        (AsPublished, "papers.adadelta", {"learning_rate": 0.5}, "diverges"),
+        (AtOneRate, "sgd", {"learning_rate": 0.1}, "conforms"),
+    ],
+)
+def test_a_class_with_one_learning_rate_is_judged_at_that(cls, rule, arguments, verdict):
+    target = for_numpy(cls, **{rule: arguments})
+    (one,) = arguments.values()
+    given = judged(target, rule)
+    assert (given.verdict, f"learning rates other than {one}" in given.untried) == (verdict, True)
+    assert verdict == "conforms" or "learning_rate = 1 whatever is given" in given.reason
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

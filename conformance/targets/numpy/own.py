@@ -6,7 +6,8 @@
 - either of the first two with dictionaries of arrays in place of lists, as textbooks have them.
 
 A step changes the arrays in place, puts others in their places, or returns new ones. The learning rate is an argument
-of the step, or an attribute, which the constructor need not take; or the constructor alone takes it, for all steps.
+of the step, or an attribute, which the constructor need not take; or the constructor alone takes it, for all steps; or
+there is none, and it is pinned.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 from optimetry.conformance.cases.offered import MISSING, RATES_THAT_CHANGE
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.subjects.subject import LEARNING_RATE
 from optimetry.conformance.targets.arguments import RATES
 from optimetry.conformance.targets.first_steps import works
 from optimetry.conformance.targets.fitting import Fit, parameters_of
@@ -144,10 +146,12 @@ class NumpyRun:
             raise TypeError(f"{method.__qualname__}{signature} is given {given}: {error}") from error
         if not names and not self._entry.at_first:
             held = [name for name in (rate, *RATES) if hasattr(optimizer, name)]
-            if not held:
+            if not held and LEARNING_RATE not in self._entry.pinned:
                 name = repr(rate) if rate else f"a learning rate ({', '.join(RATES)})"
-                raise TypeError(f"neither its step takes {name} nor is that an attribute, so no step can change it")
-            setattr(optimizer, held[0], learning_rate)
+                one = f"a class with one rate for all takes --with {LEARNING_RATE}=1.0, or what it is"
+                raise TypeError(f"neither its step takes {name} nor is that an attribute; {one}")
+            for name in held[:1]:
+                setattr(optimizer, name, learning_rate)
         return method(*bound.args, **bound.kwargs)
 
 
