@@ -3,6 +3,8 @@
 `optimetry.reports` imports nothing of the rules: its ``ResultsError`` is a `ValueError` outside this family.
 """
 
+from typing import Any
+
 
 class OptimetryError(Exception):
     """The base of the family; catch it to catch them all."""
@@ -41,9 +43,11 @@ class TargetFault(OptimetryError):
 
     Attributes:
         output: the end of what a target in its own process has printed since the last request; empty for others.
+        case: what the run was fed that broke it, where a law made it of the case that was tried; else None.
     """
 
     output: str = ""
+    case: Any = None
 
 
 class TargetHung(TargetFault):

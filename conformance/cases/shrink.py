@@ -70,6 +70,8 @@ def _fewer_steps(case: Case) -> Iterator[Case]:
     for kept in sorted({1, 2, 3, steps // 2, steps - 1}):
         if 0 < kept < steps:
             yield case.upto(kept)
+    if steps > 6:
+        yield case.at_steps(range(steps // 2, steps))
     for left_out in range(steps - 1) if steps <= 6 else ():
         yield case.at_steps([step for step in range(steps) if step != left_out])
 

@@ -93,7 +93,7 @@ class Examination:
             hold_contents(self.target, case, self.guard)
             self.laws.try_on(self.target, case, self.guard)
         except TargetFault as fault:
-            self.fault = fault, case
+            self.fault = fault, fault.case or case
 
     def hold_against(self, case: Case, oracle: Expected, *, drawn: bool = True) -> None:
         """Compare one run with the documented formula; where they differ, first look for a kept buffer as the cause.

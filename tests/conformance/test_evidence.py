@@ -265,6 +265,22 @@ def test_a_fault_that_does_not_show_again_keeps_its_case() -> None:
     assert len(started) == 2, "its results with shared and with fresh arrays, of the whole case alone"
 
 
+def finite(grad: Array) -> Array:
+    if np.isnan(grad).any():
+        raise FloatingPointError("NaN")
+    return grad
+
+
+def test_the_counterexample_to_a_run_that_a_law_made_is_that_run() -> None:
+    """No drawn case has NaN: the smallest of these would be shown, which the target takes."""
+    target = with_hooks("adam", gradient=finite)
+    verdict = verdict_of(target, "adam")
+    case = Case.from_json(shown_by(verdict)["case"])
+    assert (verdict.verdict, case.size, len(case.grads)) == ("error", 1, 1)
+    with pytest.raises(TargetFault, match="FloatingPointError: NaN"):
+        trajectory(target, case, Guard())
+
+
 @pytest.mark.parametrize("dialect", SCRIPTED, ids=label)
 def test_the_script_of_a_counterexample_runs_with_numpy_alone(dialect: Dialect, tmp_path: Path) -> None:
     script = tmp_path / "counterexample.py"
