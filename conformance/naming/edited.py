@@ -11,7 +11,7 @@ from typing import Any
 from optimetry.conformance.naming.counting import counting
 from optimetry.conformance.naming.edits import Edit
 from optimetry.conformance.naming.elsewhere import OtherRule
-from optimetry.conformance.naming.evaluated import evaluating, shared
+from optimetry.conformance.naming.evaluated import evaluating, is_one, shared
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import Dialect, StepCount
 from optimetry.conformance.naming.notation import text_of
@@ -183,11 +183,6 @@ def _exchanged_operand(edit: Edit) -> tuple[Expression, ...]:
     return differing[0] if len(differing) == 1 else ()
 
 
-def _is_one(operation: str, *operands: Expression) -> bool:
-    """Return whether an operation divides something by itself: a rate that was left at 1, in the words of a search."""
-    return operation == "divide" and operands[0] == operands[1]
-
-
 def written(edit: ProgramEdit, program: Program, words: Mapping[Expression, str] | None = None) -> str:
     """Write an edit as a reader compares it: what the formula has, and what the target has there.
 
@@ -208,7 +203,7 @@ def written(edit: ProgramEdit, program: Program, words: Mapping[Expression, str]
     names = {**(words or {}), **names}
     same = parts_of(edit.old).keys() & parts_of(edit.new).keys() - {edit.old, edit.new, *_exchanged_operand(edit)}
     names = {**{part: "(...)" for part in same if len(text_of(part, names)) > LONG}, **names}
-    names |= {part: "1" for part in parts_of(edit.new) if isinstance(part, tuple) and _is_one(*part)}
+    names |= {part: "1" for part in parts_of(edit.new) if isinstance(part, tuple) and is_one(*part)}
     if edit.outputs[0].startswith((FIRST, EVERY)):
         return f"{edit.outputs[0]}: {text_of(edit.old, words)} -> {text_of(edit.new, words)}"
     if edit.exchanged:

@@ -92,6 +92,11 @@ def shared(program: Program) -> Program:
     return {name: walk(expression) for name, expression in program.items()}
 
 
+def is_one(operation: str, *operands: Expression) -> bool:
+    """Return whether an operation divides something by itself: a number that is left out, in the words of a search."""
+    return operation == "divide" and operands[0] == operands[1]
+
+
 def value_of(expression: Expression, inputs: Mapping[str, Any], known: dict[int, Any]) -> Any:
     """Evaluate an expression on any kind of number; ``known`` keeps the value of every part, by its identity."""
     if isinstance(expression, str):
@@ -103,7 +108,8 @@ def value_of(expression: Expression, inputs: Mapping[str, Any], known: dict[int,
     key = id(expression)
     if key not in known:
         operands = [value_of(operand, inputs, known) for operand in expression[1:]]
-        value = _function(expression[0])(*operands)
+        left_out = is_one(*expression) and not getattr(operands[0], "ndim", 0)  # of arrays, 0/0 is NaN in some elements
+        value = 1.0 if left_out else _function(expression[0])(*operands)
         if isinstance(value, np.generic) and all(isinstance(x, int | float) for x in operands):
             value = value.item()  # numbers stay Python's, which take the dtype of the array that they meet
         known[key] = value

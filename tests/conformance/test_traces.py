@@ -17,6 +17,8 @@ from optimetry.conformance.naming.probes import probes_of
 from optimetry.conformance.naming.programs import program_of
 from optimetry.conformance.naming.telling import telling_cases
 from optimetry.conformance.numerics.agreement import explains
+from optimetry.conformance.numerics.bounded import Bounded
+from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.selftest.instead import computing
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
@@ -55,6 +57,15 @@ def test_of_two_branches_the_one_that_a_flag_chooses_is_evaluated_alone():
     inputs = {"param": 2.0, "flag": True, "other": False}
     assert value_of(("where", "flag", "param", "missing"), inputs, {}) == 2.0
     assert value_of(("where", "other", "missing", "param"), inputs, {}) == 2.0
+
+
+def test_a_number_divided_by_itself_is_exactly_1_and_an_array_is_not():
+    """In place of ``1 - momentum`` a search writes it over itself; its bound, where it is 0.1, covered other faults."""
+    decay = Bounded.scalar(0.9, FORMATS["float32"])
+    program = shared({"x": ("divide", ("subtract", 1, "b"), ("subtract", 1, "b"))})
+    assert value_of(program["x"], {"b": decay}, {}) == 1.0
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(value_of(program["x"], {"b": np.ones(2)}, {})).all()
 
 
 def test_of_a_slot_with_an_entry_for_each_batch_the_one_of_the_step_is_traced():
