@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.observed import Identity, Observed
@@ -21,9 +22,21 @@ def narrowed(observed: Observed, identity: Identity) -> Identity:
     """Reduce the numbers held in float32 to those that the probes, or else the cases, show."""
     explanation = identity.explanation
     assert explanation is not None
-    if not explanation.arithmetic.float32_in_some_uses:
-        return identity
-    return _shown(observed, explanation) or _supposed(observed, identity)
+    if explanation.arithmetic.float32_in_some_uses:
+        identity = _shown(observed, explanation) or _supposed(observed, identity)
+    return _that_may_differ(observed, identity)
+
+
+def _that_may_differ(observed: Observed, identity: Identity) -> Identity:
+    """Leave out the numbers that the target pins at a value which float32 holds, so that nobody sees a rounding."""
+    explanation = identity.explanation
+    assert explanation is not None
+    limits = observed.limits
+    pinned = dict(limits.pinned) if limits.rate is None else {**dict(limits.pinned), LEARNING_RATE: limits.rate}
+    held = {name for name, value in pinned.items() if to_float32(value) == value}
+    both = explanation.arithmetic.float32, explanation.arithmetic.float32_in_some_uses
+    rounded, partly = (tuple(name for name in numbers if name not in held) for numbers in both)
+    return replace(identity, explanation=explanation.with_numbers(rounded, partly))
 
 
 def _shown(observed: Observed, explanation: Explanation) -> Identity | None:

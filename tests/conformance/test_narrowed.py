@@ -92,6 +92,25 @@ def test_numbers_rounded_in_one_of_their_uses_are_named(optimizer: str, names: t
     assert verdict.reason == f"the documented rule; {', '.join(names)} in float32 in some uses"
 
 
+@pytest.mark.parametrize(
+    ("optimizer", "pinned", "named"),
+    [
+        ("adagrad", {"initial_accumulator_value": 0.0}, ["epsilon", "learning_rate"]),
+        ("adagrad", {"initial_accumulator_value": 0.1}, ["epsilon", "initial_accumulator_value", "learning_rate"]),
+        ("torch.sgd", {"dampening": 0.0, "learning_rate": 0.5, "weight_decay": 0.0}, ["momentum"]),
+    ],
+)
+def test_a_number_that_is_pinned_is_named_where_float32_rounds_it(
+    optimizer: str, pinned: dict[str, float], named: list[str]
+) -> None:
+    """All numbers are in float32, of which nobody sees those that float32 holds."""
+    target: Any = computing(
+        Explanation(documented_class(optimizer), Arithmetic(float32=subject_named(optimizer).numbers))
+    )
+    target.pinned = {optimizer: pinned}
+    assert verdict_of(target, optimizer, "float64").computes.arithmetic == [{"float32": named}]
+
+
 def test_one_that_is_rounded_throughout_is_told_from_one_that_is_not() -> None:
     def begin(rule: Any, parameters: Any) -> Any:
         return run_of(holding(holding(rule, ("beta2",), Multiplied), ("weight_decay",), to_float32), parameters)
