@@ -43,7 +43,7 @@ class TargetFault(OptimetryError):
 
     Attributes:
         output: the end of what a target in its own process has printed since the last request; empty for others.
-        case: what the run was fed that broke it, where a law made it of the case that was tried; else None.
+        case: what the run was fed, where that is known; a law makes others of the case that is tried.
     """
 
     output: str = ""

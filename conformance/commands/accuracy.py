@@ -26,15 +26,14 @@ from optimetry.conformance.commands.arguments import (
     whole,
 )
 from optimetry.conformance.commands.held import held
-from optimetry.conformance.commands.launching import add_own, judged_as, own_of
+from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
+from optimetry.conformance.commands.playing import playing
 from optimetry.conformance.commands.results_folder import checked_folder, write_tables, writing
 from optimetry.conformance.commands.terminal import NONE_OFFERED, filled, terminal_width
 from optimetry.conformance.harness.python_harness import engine_name, engines_of
 from optimetry.conformance.judging.accuracy import STEPS, accuracy
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
-from optimetry.conformance.targets.own import OwnTarget
-from optimetry.conformance.targets.own_loading import load
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import TargetFault, UsageError
@@ -49,6 +48,7 @@ examples:
   optimetry accuracy torch --optimizer adam
   optimetry accuracy adapter:MyTarget --book torch --optimizer adamw --dtype float32
   optimetry accuracy torch:mypackage.MyAdam --as torch.adam         a class of yours, as one rule
+  optimetry accuracy -- node harness.js                             a program in any language
   optimetry check torch --out results && optimetry accuracy torch --out results      both in one results file
   optimetry accuracy torch --book all --out results --resume      goes on where a long run was ended
 
@@ -71,8 +71,7 @@ def add_accuracy_command(commands: Any) -> None:
         "gradients, and on those of a small model while it is trained.",
         epilog=EXAMPLES,
     )
-    parser.add_argument("target", metavar="TARGET", help="a built-in name, or module:object")
-    add_own(parser)
+    add_target(parser)
     add_optimizers(parser)
     add_book(parser)
     add_dtypes(parser)
@@ -91,8 +90,8 @@ def add_accuracy_command(commands: Any) -> None:
 
 def accuracy_command(options: argparse.Namespace) -> int:
     """Run ``optimetry accuracy``; the status is 1 where a run fails, and 2 where no rule is offered."""
-    own = own_of(options.target, options)
-    rules = rules_in(options.book, judged_as(own, options.optimizer) or options.optimizer)
+    launch = launch_of(options)
+    rules = rules_in(options.book, judged_as(launch.own, options.optimizer) or options.optimizer)
     dtypes = chosen("dtype", options.dtype or DEFAULT_DTYPES, FORMATS)
     steps = whole("--steps", options.steps, 1)
     if steps > STEPS[-1]:
@@ -101,8 +100,7 @@ def accuracy_command(options: argparse.Namespace) -> int:
         raise UsageError("--resume: needs --out, the folder of the run to resume")
     guard = Guard(seconds("--time-limit", options.time_limit))
     folder = checked_folder(options.out)
-    target = load(options.target, own)
-    with held(folder):
+    with playing(launch, guard) as target, held(folder):
         return _measure(target, rules, dtypes, steps, guard, folder, options.resume)
 
 
@@ -124,8 +122,8 @@ def _measure(
             with writing(folder):
                 add(kept, Results(header, accuracy=measured))
             due = time.monotonic() + BETWEEN
-    if isinstance(target, OwnTarget):
-        print(f"{filled(target.note)}\n")
+    if note := getattr(target, "note", ""):
+        print(f"{filled(note)}\n")
     print(f"{target.name} {target.version}, {steps:,} steps at the documented defaults.\n")
     if measured:
         print(f"{accuracy_tables.terminal(measured, terminal_width())}\n")

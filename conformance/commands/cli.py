@@ -185,7 +185,7 @@ COMMANDS = {
     "diagnose": Command("diagnose:add_diagnose", program=True),
     "targets": Command("targets:add_targets"),
     "rules": Command("rules:add_rules"),
-    "accuracy": Command("accuracy:add_accuracy_command"),
+    "accuracy": Command("accuracy:add_accuracy_command", program=True),
     "bench": Command("bench:add_bench"),
     "certify": Command("certify:add_certify", program=True),
     "campaign": Command("campaigns.command:add_campaign", program=True),

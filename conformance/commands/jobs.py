@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import time
 import traceback
 import warnings
@@ -18,14 +17,12 @@ from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.certify.job import BlockJob, SearchJob
 from optimetry.conformance.certify.worst import Worst
 from optimetry.conformance.commands.launching import Launch
+from optimetry.conformance.commands.playing import loaded, player_of
 from optimetry.conformance.harness.program import ProtocolProgram
 from optimetry.conformance.harness.python_harness import engine_name, engines_not_run, engines_of
 from optimetry.conformance.judging.diagnose import Diagnosis, diagnose
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.oracle.expected import forget
-from optimetry.conformance.targets.loading import hold_name, load_target
-from optimetry.conformance.targets.own_loading import load
-from optimetry.conformance.targets.program import ProgramTarget
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import TargetError
@@ -170,12 +167,12 @@ def work(task: Task, pipe: Connection, environment: Mapping[str, str]) -> None:
     os.environ.update(environment)
     os.dup2(2, 1)  # what a target prints is not part of our output,
     warnings.simplefilter("ignore")  # nor are its warnings: cases overflow on purpose
-    parent = Parent(pipe, _program(task.launch))
+    parent = Parent(pipe, player_of(task.launch))
     guard = Guard(task.time_limit, parent.beat, parent.ends_search)
     if parent.program is not None:
         signal.signal(signal.SIGTERM, lambda *_: parent.leave(1))
     try:
-        target = _loaded(task, parent.program, guard)
+        target = loaded(task.launch, parent.program, guard)
     except TargetError as error:
         if parent.program is not None:
             parent.program.end()
@@ -193,34 +190,6 @@ def work(task: Task, pipe: Connection, environment: Mapping[str, str]) -> None:
             parent.send("broken", traceback.format_exc())
         else:
             parent.send("findings", findings)
-
-
-def _program(launch: Launch) -> ProtocolProgram | None:
-    """Return the program that is judged, which has not started; None where the target is loaded in the worker."""
-    command = launch.command
-    if command is None:
-        return None
-    if command[0] == sys.executable and not launch.program:
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))  # it can import what this process can
-    return ProtocolProgram(command, memory=launch.memory)
-
-
-def _loaded(task: Task, program: ProtocolProgram | None, guard: Guard) -> Target:
-    """Load the target, or greet the program that plays it.
-
-    Raises:
-        TargetError: there is none; the text says why.
-    """
-    launch = task.launch
-    if program is None:
-        return load(task.spec, launch.own)
-    if launch.own is None and not launch.program:
-        hold_name(task.spec)
-    target = ProgramTarget.started(program, guard, task.spec)
-    if not launch.program and target.connection.hello.get("recorded", False):
-        program.end()  # it plays back what a library has computed elsewhere, and runs none
-        return load_target(task.spec)
-    return target
 
 
 def _done(job: AnyJob, task: Task, engines: Sequence[Target], guard: Guard) -> list[Any]:

@@ -24,7 +24,6 @@ from optimetry.conformance.subjects.subject import Subject
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, run_ahead, trajectory
 from optimetry.reference.declaration import Declared
-from optimetry.reference.errors import TargetFault
 
 Formula = Callable[[Case], Expected]
 """The expected value of a formula on any case of its subject, with the rounding bound of its evaluation."""
@@ -83,17 +82,12 @@ class Trial:
 
         Raises:
             NotOffered: the target does not offer what the case asks for.
-            TargetFault: as for `trajectory`; it has the case.
         """
         after = None if anew else self._known
         if after is None:
             if not self.offered:
                 raise NotOffered
-            try:
-                after = trajectory(self.target, self.case, self.guard)
-            except TargetFault as fault:
-                fault.case = self.case
-                raise
+            after = trajectory(self.target, self.case, self.guard)
             if self.known is not None:
                 self.known[self._key] = after
         self.ran.append((self.case, after))

@@ -66,8 +66,16 @@ def trajectory(target: Target, case: Case, guard: Guard, *, fresh: Sequence[int]
 
     Raises:
         TargetFault: the target raised, took too long, returned other shapes or dtypes, changed its inputs, or changed
-            how this process computes.
+            how this process computes. It has the case.
     """
+    try:
+        return _results(target, case, guard, fresh)
+    except TargetFault as fault:
+        fault.case = case
+        raise
+
+
+def _results(target: Target, case: Case, guard: Guard, fresh: Sequence[int]) -> Array:
     run_whole = getattr(target, "run_whole", None)
     if callable(run_whole):
         whole: Array = run_whole(case, fresh)

@@ -7,6 +7,7 @@ import pytest
 
 from optimetry.conformance.cases import ordinary
 from optimetry.conformance.commands import accuracy as command
+from optimetry.conformance.harness.starting import python_command
 from optimetry.conformance.judging.accuracy import STEPS, accuracy
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.session import Guard
@@ -216,7 +217,20 @@ def test_a_target_that_fails_is_named(optimetry):
         assert f"failed: sgd float32 (engine default, {kind} gradients): raised RuntimeError" in out
 
 
+@pytest.mark.usefixtures("miniatures")
+@pytest.mark.parametrize("how", ["apart", "program"])
+def test_a_target_that_crashes_costs_its_own_runs(optimetry, how):
+    target = ["hostile:Segfault"] if how == "apart" else ["--", *python_command(None, "hostile:Segfault")]
+    options = ("--optimizer", "momentum", "--optimizer", "sgd", "--dtype", "float32", "--steps", 3)
+    status, out, _ = optimetry("accuracy", *target[: how == "apart"], *options, *target[how == "apart" :])
+    assert status == 1
+    assert out.count("failed: momentum float32") == 2
+    assert "its process was killed by SIGSEGV" in out
+    assert out.count("\nsgd          float32  ") == 2
+
+
 def test_what_cannot_be_measured_is_refused(refused):
+    assert "no TARGET, must be a built-in name" in refused("accuracy")
     assert "--resume: needs --out" in refused("accuracy", "numpy", "--resume")
     assert "must be at most 10000" in refused("accuracy", "numpy", "--steps", STEPS[-1] + 1)
     asked = ("--optimizer", "sgd", "--optimizer", "clip_by_norm")
