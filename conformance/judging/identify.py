@@ -11,6 +11,7 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.narrowed import narrowed
 from optimetry.conformance.judging.observed import Identity, Observed
+from optimetry.conformance.judging.short_numbers import with_short_numbers
 from optimetry.conformance.laws.law import Trial
 from optimetry.conformance.laws.resumed import saved
 from optimetry.conformance.naming.candidates import FLUSHED, tiers, tiers_combined, tiers_computed_in, tiers_of_steps
@@ -20,6 +21,7 @@ from optimetry.conformance.naming.families.family import STEP_COUNTS
 from optimetry.conformance.naming.increments import knows_increments
 from optimetry.conformance.naming.points import PointClass, counts_steps
 from optimetry.conformance.naming.probes import Probed
+from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.numerics.formats import FORMATS, narrowest
@@ -72,8 +74,17 @@ def identify_combined(observed: Observed) -> Identity:
     identity = _first_holding(observed, tiers_combined(observed.optimizer, observed.dtype))
     arithmetic = identity.explanation.arithmetic if identity.explanation else PLAIN
     numbers = arithmetic.float32 + arithmetic.float32_in_some_uses
-    able = len(numbers) > 1 or numbers == (LEARNING_RATE,)
+    able = len(numbers) > 1 or (numbers == (LEARNING_RATE,) and _exact_where_short(observed, identity))
     return identity if able else dataclasses.replace(identity, explanation=None)
+
+
+def _exact_where_short(observed: Observed, identity: Identity) -> bool:
+    """Whether nothing is rounded where the learning rate has few bits, so that its product with a step has them all."""
+    assert identity.explanation is not None
+    arithmetic = dataclasses.replace(identity.explanation.arithmetic, float32_in_some_uses=(), combined=False)
+    exact = Explanation(identity.explanation.rule, dataclasses.replace(arithmetic, float32=()))
+    cases = observed.offered(with_short_numbers(case, observed.limits) for case in observed.first_offered())
+    return all(explains(observed.run_anew(case), exact.expected(case), case.form) for case in cases)
 
 
 def identify_steps(observed: Observed) -> Identity:

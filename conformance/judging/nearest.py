@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import PointClass, documented_class, named_classes
 from optimetry.conformance.naming.probes import Probed
-from optimetry.conformance.numerics.agreement import SLACK, compare
+from optimetry.conformance.numerics.agreement import compare, contradicted
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
+
+A_DIGIT = 0.1
+"""Up to which share of a number a bound leaves it a digit."""
 
 
 @dataclass(frozen=True)
@@ -49,16 +54,17 @@ def nearest_to(probed: Probed | None, case: Case, after: Array, tried: Iterable[
     return Nearest(rule, single)
 
 
-def only_in_float32(rule: PointClass, runs: list[tuple[Case, Array]]) -> bool:
-    """Whether a rule explains these float64 runs in float32 arithmetic only, and not in float64."""
-    plain = list(_shares(Explanation(rule), runs))
-    single = list(_shares(Explanation(rule, Arithmetic(computed_in="float32")), runs))
-    return bool(single) and max(single) <= SLACK < max(plain, default=0.0)
+def only_in_float32(rule: PointClass, runs: Iterable[tuple[Case, Array]]) -> bool:
+    """Whether a rule explains these float64 runs in float32 arithmetic only, and not in float64.
 
-
-def _shares(explanation: Explanation, runs: list[tuple[Case, Array]]) -> Iterator[float]:
-    """Yield the error ratio in each run that has an element with a finite bound."""
+    Where it contradicts them in float64, float32 must determine a digit somewhere: what is tiny underflows there, and
+    then anything is explained.
+    """
+    plain, single = Explanation(rule), Explanation(rule, Arithmetic(computed_in="float32"))
+    telling = False
     for case, after in runs:
-        agreement = compare(after, explanation.expected(case), case.form)
-        if agreement.elements > agreement.vacuous:
-            yield agreement.share
+        there, narrow = contradicted(after, plain.expected(case)), single.expected(case)
+        if not compare(after, narrow, case.form).conforms:
+            return False
+        telling |= bool((narrow.bound[there] <= A_DIGIT * np.abs(narrow.value[there])).any())
+    return telling

@@ -109,7 +109,7 @@ def value_of(expression: Expression, inputs: Mapping[str, Any], known: dict[int,
     if key not in known:
         operands = [value_of(operand, inputs, known) for operand in expression[1:]]
         left_out = is_one(*expression) and not getattr(operands[0], "ndim", 0)  # of arrays, 0/0 is NaN in some elements
-        value = 1.0 if left_out else _function(expression[0])(*operands)
+        value = np.zeros_like(operands[0]) + 1 if left_out else _function(expression[0])(*operands)
         if isinstance(value, np.generic) and all(isinstance(x, int | float) for x in operands):
             value = value.item()  # numbers stay Python's, which take the dtype of the array that they meet
         known[key] = value

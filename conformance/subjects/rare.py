@@ -63,7 +63,11 @@ NEAR = 2.0**-10
 GUARDED = 1e-9
 """The size of gradients beside which the usual epsilons differ, where an epsilon of 0 is taken for one."""
 
-POWERS = {"float32": (70, 40, -40, -70, -105), "bfloat16": (70, 40, -40, -70, -105), "float64": (520, 200, -200, -530)}
+POWERS = {
+    "float32": (70, 40, -40, -70, -105),
+    "bfloat16": (70, 40, -40, -70, -105),
+    "float64": (520, 200, -200, -530, -600),
+}
 """The powers of two by which gradients are scaled, and parameters with small ones; outer squares overflow or are 0."""
 
 
@@ -121,6 +125,7 @@ def _of_rule(subject: Subject, dtype: str) -> Iterator[Case]:
 
     usual = (rate,) * STEPS
     yield from case((rate, 0.0) * (STEPS // 2))  # the first is the first size of a step in Rprop
+    yield from case((0.0,) * STEPS, start=0.0)  # beside 0 the smallest step shows
     yield from case((LARGE_RATE,) * STEPS)
     yield from case(tuple(rate * SLOWLY**step for step in range(MANY_STEPS)), start=NEAR)
     small = float(form.smallest_normal) ** 0.25  # beside which an epsilon shows, and whose square has all digits

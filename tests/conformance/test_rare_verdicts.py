@@ -76,6 +76,27 @@ def test_nan_is_not_excused_by_flushing_that_leaves_no_bound() -> None:
     assert verdict.reason.startswith("returned NaN at step 1, element 0, where the documented formula gives")
 
 
+def adagrad_that_guards_its_quotient(rule: Any) -> Any:
+    """As Polaris and Optax do: where the root is 0 there is no step, also of a gradient whose square underflows."""
+
+    def update(state: dict[str, Array], param: Array, grad: Array, rate: float) -> Array:
+        kind = grad.dtype.type
+        state["v"] = state["v"] + np.square(grad)
+        factor = np.where(state["v"] > 0, 1 / (np.sqrt(state["v"]) + kind(rule.epsilon)), kind(0))
+        return param - kind(rate) * (grad * factor)
+
+    return update
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_square_that_underflows_excuses_no_step_of_0(dtype: str) -> None:
+    """Its gradient is a normal number, and so is the documented step: lr/eps times that."""
+    target = computing(adagrad_that_guards_its_quotient, "adagrad")
+    target.pinned = {"adagrad": {"initial_accumulator_value": 0.0}}  # type: ignore[attr-defined]
+    verdict = verdict_of(target, "adagrad", dtype, QUICK)
+    assert (verdict.verdict, "float32 arithmetic" in verdict.reason) == ("diverges", False)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_quotient_of_flushed_numbers_is_no_other_rule(dtype: str) -> None:
     verdict = verdict_of(computing(adamax_on_flushing_hardware, "papers.adamax"), "papers.adamax", dtype)
