@@ -9,7 +9,7 @@ from typing import Any
 
 DOCUMENTED = "documented"
 
-HELD, SWAPPED, COMPLEMENT = "held", "swapped", "complement"
+HELD, MULTIPLIED, SWAPPED, COMPLEMENT = "held", "multiplied", "swapped", "complement"
 RATE, GRADIENTS, MISSING = "learning_rate", "gradients", "missing_gradients"
 
 FIRST, PREVIOUS = "of_the_first_step", "of_the_step_before"
@@ -101,6 +101,8 @@ def _inputs(inputs: Mapping[str, Any]) -> str:
     (kind, which), *_ = inputs.items()
     if kind == HELD:
         return ", ".join(f"{name} = {_text(value)}" for name, value in which.items())
+    if kind == MULTIPLIED:
+        return ", ".join(f"{name} times {_text(value)}" for name, value in which.items())
     if kind == SWAPPED:
         return f"{' and '.join(which)} swapped"
     if kind == COMPLEMENT:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from optimetry.conformance.cases.case import Case
@@ -13,7 +14,7 @@ from optimetry.conformance.harness.python_harness import engine_name
 from optimetry.conformance.judging import evidence, reasons
 from optimetry.conformance.judging.broken import BrokenLaws
 from optimetry.conformance.judging.finding import Finding
-from optimetry.conformance.judging.observed import Observed
+from optimetry.conformance.judging.observed import FEW, Observed
 from optimetry.conformance.judging.rejection import Rejection
 from optimetry.conformance.judging.scale import contradiction
 from optimetry.conformance.naming.explanation import Explanation
@@ -154,7 +155,20 @@ class Examination:
         self.agreement, self.tried = self.agreement + failure.agreement, self.tried + 1
         return failure.fields
 
+    def _look_for_a_kept_buffer(self) -> None:
+        """Try a rejected target on a few of its cases: that which rejects it may be too short to show a kept buffer."""
+        long = (case for case in self.cases() if len(case.grads) > 1)
+        for case in islice(long, FEW):
+            try:
+                if reason_unsupported(self.target, case) is None:
+                    hold_contents(self.target, case, self.guard)
+            except TargetFault as fault:
+                self.fault = fault, case
+                break
+
     def _outcome(self) -> dict[str, Any]:
+        if self.fault is None and (self.rejected is not None or self.laws.broken):
+            self._look_for_a_kept_buffer()
         if self.fault is not None:
             fault, case = self.fault
             shown = evidence.of_fault(self.target, fault, case, self.guard)

@@ -138,7 +138,9 @@ def identify_computed_in(observed: Observed, rejected: tuple[Case, Array]) -> Id
     narrower = narrower_than(observed.probed, rejected)
     if narrower is None:
         return Identity(None)
-    identity = _first_holding(observed, tiers_computed_in(observed.optimizer, narrower))
+    identity = _first_holding(
+        observed, tiers_computed_in(observed.optimizer, narrower, observed.probed.counts_otherwise)
+    )
     if not identity.explanation and not identity.several:
         ways = [dataclasses.replace(way, computed_in=narrower) for way in WAYS_ELSEWHERE]
         identity = _found_elsewhere(observed, ways) or identity

@@ -17,6 +17,7 @@ from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.points import documented_class, named_classes
 from optimetry.conformance.naming.runs import decay, surviving
+from optimetry.conformance.naming.solved import solved
 from optimetry.conformance.naming.splits import Split, properties
 from optimetry.conformance.numerics.agreement import Agreement, compare, explained, explains, shares_of
 from optimetry.conformance.numerics.arrays import Array, equal
@@ -55,6 +56,7 @@ def in_parts(
         or _of_the_run(observed, laws, broken)
         or _outlived(observed, broken)
         or _split(observed, broken)
+        or _with_a_constant(observed, broken)
     )
 
 
@@ -89,6 +91,13 @@ def _of_the_adapter(observed: Observed, broken: Law | None) -> tuple[Mistaken, I
     optimizer, dtype = observed.optimizer, observed.dtype
     first = tuple(observed.first_offered())
     return _first_of(observed, tiers_of_mistakes(optimizer, dtype, first), broken) if first else None
+
+
+def _with_a_constant(observed: Observed, broken: Law | None) -> tuple[Mistaken, Identity] | None:
+    """Find the constant that explains every case in place of a number, of the documented rule or a near one."""
+    beginning, widest = _beginning(observed), arithmetics(observed.optimizer, observed.dtype)[-1]
+    rules = dict.fromkeys([documented_class(observed.optimizer), *observed.probed.nearest()])
+    return _first_of(observed, ([*solved(Explanation(rule, widest), *beginning)] for rule in rules), broken)
 
 
 def _of_the_run(

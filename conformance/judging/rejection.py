@@ -32,8 +32,9 @@ from optimetry.conformance.judging.rare_runs import (
 from optimetry.conformance.judging.searching import searched
 from optimetry.conformance.laws import Law
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.numerics.agreement import Agreement, explains
+from optimetry.conformance.numerics.agreement import Agreement, compare, explains
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.oracle.expected import expected
 from optimetry.reports.arithmetic import described
 from optimetry.reports.results import Computes
 
@@ -75,6 +76,8 @@ class Rejection:
         identity = (flushing(self.observed) if rare else None) or self._identity(rejected)
         explanation = identity.explanation
         law = contradicting(self.observed, self.laws, explanation) if explanation else None
+        if explanation and not explanation.rule.documented and _flushes_in_vain(self.observed, explanation):
+            identity, explanation = replace(identity, explanation=None), None
         if explanation is None or law is not None:
             return self._unexplained(identity, law, rejected)
         if explanation.rule.documented and (refuting := rare_contradiction(self.observed, explanation)):
@@ -127,7 +130,9 @@ class Rejection:
         tried = ((each, self.observed.run(each)) for each in (self.observed.first_offered() if self.steady else ()))
         nearest = nearest_to(self.observed.probed if self.steady else None, *rejected, tried)
         shown = evidence.of_difference(target, *rejected, guard, nearest.rule)
-        telling, reason = reasons.unexplained(shown, self.agreement.share, laws, nearest)
+        (case, after), drawn = rejected, self.agreement.share
+        share = max(drawn, compare(after, expected(case), case.form).share)  # it may be one that is never drawn
+        telling, reason = reasons.unexplained(shown, share, laws, nearest)
         if identity.several and not telling:
             reason = f"explained equally by {' and '.join(identity.several)}: no case tells them apart"
         finding = Finding(self.observed, self.agreement, self.tried, law=telling, reason=reason, counterexample=shown)
@@ -175,6 +180,8 @@ class Unexplained:
         identity = self._less_precisely()
         explanation = identity.explanation
         if explanation is None or contradicting(self.observed, self.laws, explanation):
+            return None
+        if not explanation.rule.documented and _flushes_in_vain(self.observed, explanation):
             return None
         if explanation.rule.documented and (rare := rare_contradiction(self.observed, explanation)):
             other = also_explaining(self.observed, self.laws, rare, self._less_precisely)
@@ -229,6 +236,14 @@ class Unexplained:
                 return self.finding.in_parts(explained)
         near = f"; the nearest of them, {budget.best}, does not explain every case" if budget.best else ""
         return replace(self.finding, reason=self.finding.reason + budget.ending + near) if budget.ended else None
+
+
+def _flushes_in_vain(observed: Observed, explanation: Explanation) -> bool:
+    """Whether a rule explains the drawn cases where subnormals are flushed, and others that are never drawn do not.
+
+    What is off by tiny numbers alone has another cause then, such as a step that is limited where it is tiny.
+    """
+    return explanation.arithmetic.flushes_subnormals and rare_contradiction(observed, explanation) is not None
 
 
 def _identified(

@@ -30,6 +30,7 @@ from optimetry.reports.parts import (
     GRADIENTS,
     HELD,
     MISSING,
+    MULTIPLIED,
     PREVIOUS,
     RATE,
     REPEATED,
@@ -55,19 +56,19 @@ def mistakes(subject: Subject, cases: tuple[Case, ...]) -> tuple[tuple[Mistake, 
     """
     declared, first = subject.hyperparameters(), cases[0]
     varied = [x for x in declared if any(case.hyper[x.name] != first.hyper[x.name] for case in cases)]
-    singles = [_held({x.name: value}, note) for x in declared for value, note in _constants(x, first.hyper).items()]
+    singles = [held({x.name: value}, note) for x in declared for value, note in _constants(x, first.hyper).items()]
     singles += [_swapped(a, b) for a, b in _alike(declared)]
     singles += [_complement(x.name) for x in varied if x.name in decays_of(subject)]
     if subject.has_learning_rate:
         singles += [*_rates(first), *MISSING_GRADIENTS, SUMMED_GRADIENTS]
     defaults = {x.name: x.default for x in declared if x.default is not None}
     subsets = [names for size in range(2, len(defaults)) for names in combinations(defaults, size)]
-    everything = [_held(defaults, DEFAULTS), _held(dict(first.hyper), "those of the first case")]
+    everything = [held(defaults, DEFAULTS), held(dict(first.hyper), "those of the first case")]
     singles += [mistake for mistake in everything if len(mistake.given[HELD]) > 1]
     distinct = [
         mistake for i, mistake in enumerate(singles) if all(mistake.given != other.given for other in singles[:i])
     ]
-    return tuple(distinct), tuple(_held({name: defaults[name] for name in names}, DEFAULTS) for names in subsets)
+    return tuple(distinct), tuple(held({name: defaults[name] for name in names}, DEFAULTS) for names in subsets)
 
 
 def _constants(declared: Hyperparameter, first: Hyper) -> dict[Any, str]:
@@ -87,7 +88,7 @@ def _usual(declared: Hyperparameter) -> tuple[Any, ...]:
 def usual_constants(subject: Subject) -> tuple[Mistake, ...]:
     """Return the mistakes of a hyperparameter held at one of its usual values."""
     declared = subject.hyperparameters()
-    return tuple(_held({x.name: value}) for x in declared for value in dict.fromkeys(_usual(x)))
+    return tuple(held({x.name: value}) for x in declared for value in dict.fromkeys(_usual(x)))
 
 
 def _alike(declared: Sequence[Hyperparameter]) -> list[tuple[str, str]]:
@@ -96,8 +97,17 @@ def _alike(declared: Sequence[Hyperparameter]) -> list[tuple[str, str]]:
     return [(a.name, b.name) for a, b in pairs if (a.kind, str(a.domain)) == (b.kind, str(b.domain))]
 
 
-def _held(values: Hyper, note: str = "") -> Mistake:
+def held(values: Hyper, note: str = "") -> Mistake:
+    """Return the mistake of hyperparameters that have these values, whatever is given; ``note`` says where they are."""
     return Mistake({HELD: dict(values)}, lambda hyper: values, note=note)
+
+
+def multiplied(factor: float) -> Mistake:
+    """Return the mistake of a learning rate that reaches a rule times a factor."""
+    return Mistake(
+        {MULTIPLIED: {LEARNING_RATE: factor}},
+        fed=with_rates(lambda rates: tuple(factor * rate for rate in rates)),
+    )
 
 
 def _swapped(a: str, b: str) -> Mistake:

@@ -127,9 +127,18 @@ def tiers_combined(optimizer: str, dtype: str) -> Iterator[list[Explanation]]:
         yield _each(named_classes(optimizer), combined)
 
 
-def tiers_computed_in(optimizer: str, narrower: str) -> Iterator[list[Explanation]]:
-    """Yield the candidates that compute everything in a format narrower than the arrays', named by its dtype."""
-    return _in_every_way(optimizer, computed_in=narrower)
+def tiers_computed_in(optimizer: str, narrower: str, counts: bool = False) -> Iterator[list[Explanation]]:
+    """Yield the candidates that compute everything in a format narrower than the arrays', named by its dtype.
+
+    Args:
+        optimizer: the subject's name.
+        narrower: the format's.
+        counts: whether to try other counts of the steps as well, which a target must show.
+    """
+    yield from _in_every_way(optimizer, computed_in=narrower)
+    known = (documented_class(optimizer), *named_classes(optimizer)) if counts and counts_steps(optimizer) else ()
+    counting = [rule.counting(step_count) for rule in known for step_count in STEP_COUNTS]
+    yield from (_each(counting, replace(way, computed_in=narrower)) for way in ways_of(optimizer) if counting)
 
 
 def tiers_of_steps(optimizer: str, narrower: str) -> Iterator[list[Explanation]]:

@@ -61,7 +61,7 @@ NEAR = 2.0**-10
 """The size of parameters beside which a step shows that is small beside 1."""
 
 GUARDED = 1e-9
-"""The size of gradients beside which the usual epsilons differ, where an epsilon of 0 is taken for one."""
+"""The size of gradients, or of their squares, beside which the usual epsilons differ, where 0 is taken for one."""
 
 POWERS = {
     "float32": (70, 40, -40, -70, -105),
@@ -127,12 +127,13 @@ def _of_rule(subject: Subject, dtype: str) -> Iterator[Case]:
     yield from case((rate, 0.0) * (STEPS // 2))  # the first is the first size of a step in Rprop
     yield from case((0.0,) * STEPS, start=0.0)  # beside 0 the smallest step shows
     yield from case((LARGE_RATE,) * STEPS)
+    yield from case((LARGE_RATE,) * STEPS, start=0.0)  # where a norm is 0
     yield from case(tuple(rate * SLOWLY**step for step in range(MANY_STEPS)), start=NEAR)
     small = float(form.smallest_normal) ** 0.25  # beside which an epsilon shows, and whose square has all digits
     for number in may_be_zero(subject):
-        scales = dict.fromkeys((small, GUARDED)) if number.name in EPSILON_NAMES else (1.0,)
+        scales = dict.fromkeys((small, GUARDED, GUARDED**0.5)) if number.name in EPSILON_NAMES else (1.0,)
         for scale in scales:
-            yield from case(usual, scale, **{number.name: 0.0})
+            yield from case(usual, scale, start=scale, **{number.name: 0.0})
     yield from case(usual, start=NEAR, **{x.name: _with_digits(x, hyper[x.name]) for x in subject.hyperparameters()})
     closer = {number.name: _nearer_1(number, hyper[number.name], CLOSER) for number in subject.hyperparameters()}
     if closer != hyper:

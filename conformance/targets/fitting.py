@@ -165,7 +165,8 @@ class _Fitting:
     ) -> None:
         self.where, self.declared, self.row, self.rate_in_step = where, declared, row, rate_in_step
         self.taken = {argument.name: argument for argument in taken}
-        self.called = {_in_snake_case(name): name for name in self.taken} | {name: name for name in self.taken}
+        lower = {name.lower(): name for name in self.taken}
+        self.called = lower | {_in_snake_case(name): name for name in self.taken} | {name: name for name in self.taken}
 
     @property
     def settled(self) -> set[str]:

@@ -148,9 +148,45 @@ def other_constant(documented: Any, parameters: list[Any]) -> RuleRun:
     return RuleRun(type(documented).of({**documented.hyper(), "momentum": 0.8}), parameters)
 
 
-@pytest.mark.parametrize("begin", [two_mistakes, other_constant], ids=["two mistakes", "another constant"])
-def test_what_is_no_single_listed_mistake_is_not_named(begin: Any) -> None:
+def drifting_constant(documented: Any, parameters: list[Any]) -> RuleRun:
+    number = 0.8 if documented.momentum < 0.5 else 0.7
+    return RuleRun(type(documented).of({**documented.hyper(), "momentum": number}), parameters)
+
+
+@pytest.mark.parametrize("begin", [two_mistakes, drifting_constant])
+def test_what_is_no_single_mistake_is_not_named(begin: Any) -> None:
     assert verdict_of(Instead(begin, "momentum"), "momentum").computes == Computes()
+
+
+def by_a_batch(size: int) -> Any:
+    return lambda documented, parameters: HookedRun(documented, parameters, Hooks(rate=lambda rates: rates[-1] / size))
+
+
+def with_a_decay(documented: Any, parameters: list[Any]) -> RuleRun:
+    return RuleRun(type(documented).of({**documented.hyper(), "weight_decay": 0.0005}), parameters)
+
+
+@pytest.mark.parametrize(
+    ("begin", "optimizer", "dtype", "given", "words"),
+    [
+        (other_constant, "momentum", "float32", {"held": {"momentum": 0.8}}, "momentum = 0.8 whatever is given"),
+        (with_a_decay, "torch.sgd", "float64", {"held": {"weight_decay": 5e-4}}, "weight_decay = 0.0005 whatever is"),
+        (by_a_batch(10), "sgd", "float32", {"multiplied": {"learning_rate": 0.1}}, "learning_rate times 0.1: check"),
+        (
+            by_a_batch(3),
+            "momentum",
+            "float64",
+            {"multiplied": {"learning_rate": 1 / 3}},
+            "learning_rate times 0.333333",
+        ),
+    ],
+)
+def test_a_constant_that_no_list_has_is_solved_for(
+    begin: Any, optimizer: str, dtype: str, given: dict[str, Any], words: str
+) -> None:
+    verdict = verdict_of(Instead(begin, optimizer), optimizer, dtype)
+    assert verdict.computes == Computes(parts=[Part("documented", None, given)])
+    assert f"computes the documented rule with {words}" in verdict.reason
 
 
 def test_a_dialect_is_named_before_a_mistake_is_looked_for() -> None:

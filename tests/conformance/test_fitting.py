@@ -118,6 +118,13 @@ def test_usual_synonyms_are_known(rule: str, argument: str, hyperparameter: str)
     assert fitted("x", rule, taken, others).arguments[argument] == hyperparameter
 
 
+def test_capitals_stand_for_a_name_without_an_underscore() -> None:
+    taken = [Taken(name, True) for name in ("lr", "etaMinus", "etaPlus", "minStep", "maxStep")]
+    assert fitted("x", "torch.rprop", taken, {}).arguments == {
+        "etaMinus": "etaminus", "etaPlus": "etaplus", "minStep": "step_size_min", "maxStep": "step_size_max",
+    }  # fmt: skip
+
+
 def test_a_threshold_of_clips_is_that_of_adafactor() -> None:
     taken = [Taken(name, False) for name in ("lr", "eps", "clip_threshold", "beta2_decay")]
     assert fitted("x", "torch.adafactor", taken, {}).arguments["clip_threshold"] == "d"

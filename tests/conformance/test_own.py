@@ -194,7 +194,7 @@ def test_a_hyperparameter_without_an_argument_is_held():
         ("classes_for_numpy.OfLists", "sgd", (), "optax, torch; did you mean numpy:classes_for_numpy.OfLists?"),
         ("numpy:classes_for_numpy.instance", "sgd", (), "a OfArrays, must be a class"),
         ("numpy:classes_for_numpy.NoStep", "sgd", (), "NoStep has neither step nor update"),
-        ("numpy:classes_for_numpy.ForgetsRate", "decayed_adagrad", (), "takes --with learning_rate=1.0, or what"),
+        ("numpy:classes_for_numpy.ForgetsRate", "decayed_adagrad", (), "a class with one rate takes learning_rate=1.0"),
         (
             "numpy:classes_for_numpy.OfLayers",
             "sgd",

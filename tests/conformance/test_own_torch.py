@@ -11,6 +11,7 @@ from optimetry.conformance.judging.diagnose import diagnose
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets import for_torch
 from optimetry.conformance.targets.loading import load_target
+from optimetry.reference.errors import TargetError
 from tests.conformance.test_own import DECAYS, classes, judged
 
 torch = pytest.importorskip("torch")
@@ -76,6 +77,40 @@ class Replacing(torch.optim.Optimizer):  # type: ignore[misc]
 def test_parameters_may_be_given_other_memory() -> None:
     (verdict,) = judge(for_torch(Replacing, "sgd").engines(), "sgd", "float32", effort=Effort("few", 10, 2), seed=0)
     assert (verdict.verdict, verdict.reason) == ("conforms", "")
+
+
+@pytest.mark.usefixtures("miniatures")
+class Apart(torch.optim.SGD):  # type: ignore[misc]
+    """Makes a group of each parameter."""
+
+    def __init__(self, params: Any, lr: float = 0.1) -> None:
+        super().__init__([{"params": [param]} for param in params], lr=lr)
+
+
+def test_a_class_that_makes_several_groups_is_refused_in_words() -> None:
+    with pytest.raises(TargetError, match="Apart makes 2 param_groups of a list of parameters, must be one"):
+        for_torch(Apart, "sgd")
+
+
+class KeepsTheFirst(torch.optim.SGD):  # type: ignore[misc]
+    """Moves by the difference to the gradient before, of which it keeps the tensor, from its third step on."""
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> None:
+        """One step."""
+        for group in self.param_groups:
+            for param in group["params"]:
+                if param.grad is not None:
+                    state = self.state[param]
+                    state["count"] = state.get("count", 0) + 1
+                    last = state.get("last", param.grad)
+                    param.sub_(group["lr"] * (2 * param.grad - last if state["count"] > 2 else param.grad))
+                    state["last"] = param.grad
+
+
+def test_a_kept_gradient_is_found_though_the_first_cases_are_too_short_to_show_it() -> None:
+    verdict = judged(for_torch(KeepsTheFirst, "sgd"), "sgd")
+    assert (verdict.verdict, "keeps the array of gradient" in verdict.reason) == ("error", True)
 
 
 @pytest.mark.usefixtures("miniatures")
@@ -174,6 +209,7 @@ def test_a_parameter_whose_first_gradient_comes_behind_a_load_has_no_momentum_ye
     assert [array.tolist() for array in ours] == [array.tolist() for array in theirs] == [[0.0, 0.0], [0.5, 0.5]]
 
 
+@pytest.mark.usefixtures("miniatures")
 def test_a_rule_that_is_computed_is_named_beside_a_law_that_is_broken() -> None:
     """One count for all parameters, in an attribute: nothing known explained it, as a law of saved states is broken."""
     (engine, *_) = for_torch(classes("torch").CountsForAll, adam=DECAYS).engines()

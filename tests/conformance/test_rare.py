@@ -37,10 +37,12 @@ from optimetry.reference.rules import RULES
 @pytest.mark.parametrize("optimizer", RULES)
 def test_every_rule_is_tried_with_numbers_that_are_never_drawn(optimizer: str, dtype: str) -> None:
     subject = SUBJECTS[optimizer]
-    rates, large, *others = rare_cases(subject, dtype)
+    rates, still, large, from_zero, *others = rare_cases(subject, dtype)
     assert rates.learning_rates[1::2] == (0.0, 0.0)
     assert all(rates.learning_rates[0::2])
-    assert set(large.learning_rates) == {LARGE_RATE}
+    assert set(still.learning_rates) == {0.0}
+    assert set(large.learning_rates) == set(from_zero.learning_rates) == {LARGE_RATE}
+    assert not any(param.any() for param in (*still.parameters, *from_zero.parameters))
     zero = {number.name for number in may_be_zero(subject)}
     assert zero >= {x.name for x in subject.hyperparameters() if x.name in EPSILON_NAMES and 0.0 in x.domain}  # type: ignore[operator]
     assert {name for case in others for name in zero if case.hyper[name] == 0} == zero

@@ -97,6 +97,25 @@ def test_a_square_that_underflows_excuses_no_step_of_0(dtype: str) -> None:
     assert (verdict.verdict, "float32 arithmetic" in verdict.reason) == ("diverges", False)
 
 
+def lion_without_a_hessian(rule: Any) -> Any:
+    """As Sophia's step where its curvature is never filled: tiny momenta move by less than their sign."""
+
+    def update(state: dict[str, Array], param: Array, grad: Array, rate: float) -> Array:
+        kind = grad.dtype.type
+        state["m"] = kind(rule.beta2) * state["m"] + kind(1 - rule.beta2) * grad
+        decayed = param - kind(rate) * kind(rule.weight_decay) * param
+        return decayed - kind(rate) * np.sign(state["m"]) * np.minimum(np.abs(state["m"]) / kind(1e-15), 1)
+
+    return update
+
+
+def test_a_dialect_is_not_computed_where_numbers_are_tiny() -> None:
+    """It explains every drawn case but for numbers that are as tiny as those that hardware flushes."""
+    verdict = verdict_of(computing(lion_without_a_hessian, "papers.lion"), "papers.lion", effort=QUICK)
+    assert "flushes subnormals" not in f"{verdict.computes} {verdict.reason}"
+    assert verdict.verdict == "diverges"
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_quotient_of_flushed_numbers_is_no_other_rule(dtype: str) -> None:
     verdict = verdict_of(computing(adamax_on_flushing_hardware, "papers.adamax"), "papers.adamax", dtype)

@@ -148,7 +148,7 @@ class NumpyRun:
             held = [name for name in (rate, *RATES) if hasattr(optimizer, name)]
             if not held and LEARNING_RATE not in self._entry.pinned:
                 name = repr(rate) if rate else f"a learning rate ({', '.join(RATES)})"
-                one = f"a class with one rate for all takes --with {LEARNING_RATE}=1.0, or what it is"
+                one = f"--with ARGUMENT={LEARNING_RATE} names another; a class with one rate takes {LEARNING_RATE}=1.0"
                 raise TypeError(f"neither its step takes {name} nor is that an attribute; {one}")
             for name in held[:1]:
                 setattr(optimizer, name, learning_rate)

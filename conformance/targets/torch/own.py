@@ -23,6 +23,7 @@ from optimetry.conformance.targets.torch.rules import (
     TorchClass,
     TorchRun,
     array_of,
+    group_of,
     tensor,
 )
 from optimetry.conformance.targets.torch.table import OFFERS
@@ -138,7 +139,7 @@ class OwnTorchRun(TorchRun):
         if WHOLE in state:
             self._begin_otherwise()
             self._optimizer.load_state_dict(pickle.loads(state[WHOLE][0].tobytes()))
-            (self._group,) = self._optimizer.param_groups  # the groups that torch has made anew
+            self._group = group_of(self._optimizer)  # which torch has made anew
             return
         for slot, arrays in state.items():
             key, pickled = slot.removeprefix(OBJECT), slot.startswith(OBJECT)
@@ -158,7 +159,7 @@ class OwnTorchRun(TorchRun):
         before = [parameter.detach().clone() for parameter in self._parameters]
         options = {self._entry.rate: MADE_AT, **self._entry.of_all_groups(self._keywords)}
         self._optimizer = self._entry.cls(self._parameters, **options)
-        (self._group,) = self._optimizer.param_groups
+        self._group = group_of(self._optimizer)
         self.step([np.ones_like(grad) for grad in self._grad_arrays], 1.0)
         with torch.no_grad():
             for parameter, value in zip(self._parameters, before, strict=True):

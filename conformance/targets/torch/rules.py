@@ -119,6 +119,19 @@ def values_of(parameters: Sequence[torch.nn.Parameter]) -> list[Array]:
     return [array_of(parameter.detach()) for parameter in parameters]
 
 
+def group_of(optimizer: torch.optim.Optimizer) -> dict[str, Any]:
+    """Return the one group of an optimizer that was made of a list of parameters.
+
+    Raises:
+        ValueError: it has made several.
+    """
+    groups: list[dict[str, Any]] = optimizer.param_groups
+    if len(groups) != 1:
+        kind = type(optimizer).__name__
+        raise ValueError(f"{kind} makes {len(groups)} param_groups of a list of parameters, must be one")
+    return groups[0]
+
+
 def set_rate(group: dict[str, Any], name: str, rate: float) -> None:
     """Set the learning rate of a group; one that the class keeps as a tensor is filled, as torch's schedulers do."""
     if isinstance(group[name], torch.Tensor):
@@ -138,7 +151,7 @@ class TorchRun:
         self._parameters = [torch.nn.Parameter(tensor(param)) for param in parameters]
         self._rate = entry.rate
         self._optimizer = entry.cls(self._parameters, **{entry.rate: MADE_AT}, **keywords)
-        (self._group,) = self._optimizer.param_groups
+        self._group = group_of(self._optimizer)
 
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
         """One ``Optimizer.step``; a None gradient becomes ``parameter.grad = None``."""

@@ -1,0 +1,98 @@
+"""Solves for a constant that stands for a hyperparameter, or that multiplies the learning rate, by what a target gave.
+
+An optimizer whose decay is a constant of its own, or that divides the learning rate by a batch size, computes a known
+rule with a number that no list has. One element of a short run says which: that is a lead, and every case decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case, met_before
+from optimetry.conformance.naming.adapters import held, multiplied
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.mistakes import Mistaken
+from optimetry.conformance.numerics.agreement import Expected
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.reference.errors import HyperparameterError
+
+ROUNDS = 24
+"""The most secants that are drawn."""
+
+VISIBLE = 64.0
+"""How many bounds another value must move an element, so that two digits of it can be read off there."""
+
+DIGITS, PARTS = 3, 1024
+"""The most digits of a constant that somebody wrote down, and the most equal parts that a rate is divided into."""
+
+Evaluate = Callable[[float], Expected]
+
+
+def solved(explanation: Explanation, case: Case, after: Array) -> Iterator[Mistaken]:
+    """Yield the rule with a constant in place of a number that a short run was given.
+
+    Args:
+        explanation: a rule, and how it is computed.
+        case: what the target was fed.
+        after: what it gave, shape (steps, elements).
+    """
+    subject = subject_named(explanation.rule.optimizer)
+
+    def with_rates_times(factor: float) -> Expected:
+        return explanation.expected(
+            met_before(case.replace(learning_rates=tuple(factor * rate for rate in case.learning_rates)))
+        )
+
+    def with_number(name: str, value: float) -> Expected:
+        return explanation.expected(case, {name: value})
+
+    factor = _solution(with_rates_times, 1.0, after, parts=True) if subject.has_learning_rate else None
+    if factor is not None and factor > 0:
+        yield Mistaken(explanation, multiplied(factor))
+    for number in subject.hyperparameters():
+        if number.kind is float and number.domain is not None:
+            value = _solution(partial(with_number, number.name), float(case.hyper[number.name]), after)
+            if value is not None and value in number.domain:
+                yield Mistaken(explanation, held({number.name: value}))
+
+
+def _solution(evaluate: Evaluate, start: float, given: Array, *, parts: bool = False) -> float | None:
+    """Return the short number in place of ``start`` for which a run gives what it gave; None where there is none."""
+    try:
+        with np.errstate(all="ignore"):
+            near = _root(evaluate, start, given)
+    except HyperparameterError:  # a secant leads out of the domain
+        return None
+    if near is None:
+        return None
+    root, error = near
+    candidates = [float(f"{root:.{digits}e}") for digits in range(DIGITS)]
+    if parts and root:
+        candidates += [1 / n for n in (round(1 / root),) if 0 < n <= PARTS]
+    return next((x for x in candidates if x != start and abs(x - root) <= error), None)
+
+
+def _root(evaluate: Evaluate, start: float, given: Array) -> tuple[float, float] | None:
+    """Return the number for which the element that shows it most gives what was given, and its uncertainty."""
+    x, other = start, start / 2 if start else 1e-3
+    before, now = evaluate(x), evaluate(other)
+    moved = np.abs(now.value - before.value) / (now.bound + before.bound)
+    moved = np.where(np.isfinite(moved) & np.isfinite(given), moved, 0)
+    if not moved.size or moved.max() < VISIBLE:
+        return None
+    most = np.unravel_index(np.argmax(moved), moved.shape)
+    wanted = given[most].astype(now.value.dtype)
+    for _ in range(ROUNDS):
+        slope = (now.value[most] - before.value[most]) / (other - x)
+        if not np.isfinite(slope) or slope == 0:
+            return None
+        error = float(abs(now.bound[most] / slope))
+        following = float(other + (wanted - now.value[most]) / slope)
+        if abs(following - other) <= error:
+            return following, 2 * error
+        x, other, before, now = other, following, now, evaluate(following)
+    return None
