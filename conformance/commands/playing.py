@@ -23,12 +23,17 @@ def playing(launch: Launch, guard: Guard) -> Iterator[Target]:
     Raises:
         TargetError: as for `loaded`.
     """
+    path = os.environ.get("PYTHONPATH")
     program = player_of(launch)
     try:
         yield loaded(launch, program, guard)
     finally:
         if program is not None:
             program.end()
+        if path is None:
+            os.environ.pop("PYTHONPATH", None)
+        else:
+            os.environ["PYTHONPATH"] = path
 
 
 def player_of(launch: Launch) -> ProtocolProgram | None:

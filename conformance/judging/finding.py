@@ -13,6 +13,7 @@ from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.splits import Split
 from optimetry.conformance.numerics.agreement import Agreement
+from optimetry.conformance.targets.limits import constants_of
 from optimetry.reports.parts import Part
 from optimetry.reports.results import FOUND, Computes, Outcome
 
@@ -61,7 +62,8 @@ class Finding:
     def in_parts(self, explained: tuple[Mistaken | Split, Identity]) -> Finding:
         """Return this with what explains every case in parts, such as a mistake that breaks a universal law."""
         partial, identity = explained
-        finding = replace(self, computes=Computes(parts=partial.parts), reason=partial.reason, partial=partial)
+        reason = reasons.held_otherwise(partial, constants_of(self.observed.limits)) or partial.reason
+        finding = replace(self, computes=Computes(parts=partial.parts), reason=reason, partial=partial)
         if identity.tried <= self.tried:
             return finding
         return replace(finding, agreement=identity.from_document, tried=identity.tried)

@@ -14,6 +14,7 @@ from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.subject import LEARNING_RATE
+from optimetry.conformance.targets.limits import constants_of
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
 
@@ -31,9 +32,7 @@ def _that_may_differ(observed: Observed, identity: Identity) -> Identity:
     """Leave out the numbers that the target pins at a value which float32 holds, so that nobody sees a rounding."""
     explanation = identity.explanation
     assert explanation is not None
-    limits = observed.limits
-    pinned = dict(limits.pinned) if limits.rate is None else {**dict(limits.pinned), LEARNING_RATE: limits.rate}
-    held = {name for name, value in pinned.items() if to_float32(value) == value}
+    held = {name for name, value in constants_of(observed.limits).items() if to_float32(value) == value}
     both = explanation.arithmetic.float32, explanation.arithmetic.float32_in_some_uses
     rounded, partly = (tuple(name for name in numbers if name not in held) for numbers in both)
     return replace(identity, explanation=explanation.with_numbers(rounded, partly))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import numpy as np
+
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.broken import BrokenLaws, confirmed
 from optimetry.conformance.judging.observed import Identity, Observed
@@ -13,6 +15,7 @@ from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.numerics.agreement import answered, compare, contradicted, has_lost
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.rare import rare_cases
 from optimetry.conformance.subjects.registry import subject_named
@@ -21,14 +24,28 @@ RARE = "drawn cases alone would not show it, as the counterexample does"
 """What a reason adds where a case that is never drawn decides."""
 
 
+BUT_FOR_TINY = "but for tiny gradients, whose squares are subnormal"
+"""What a reason adds to a rule that explains all cases but such that are never drawn, of these gradients."""
+
+
 def is_rare(observed: Observed, case: Case) -> bool:
     """Whether a case is one that is never drawn."""
     return case.content in (rare.content for rare in _rare_cases(observed))
 
 
-def rare_contradiction(observed: Observed, explanation: Explanation) -> tuple[Case, Array] | None:
-    """Return a case that is never drawn, with the run that an explanation of all drawn cases does not explain."""
+def rare_contradiction(
+    observed: Observed, explanation: Explanation, below: float = np.inf
+) -> tuple[Case, Array] | None:
+    """Return a case that is never drawn, with the run that an explanation of all drawn cases does not explain.
+
+    Args:
+        observed: the engine.
+        explanation: what explains the drawn cases.
+        below: what the magnitude of every gradient must be below.
+    """
     for case in _rare_cases(observed):
+        if max((np.max(np.abs(x), initial=0) for row in case.grads for x in row if x is not None), default=0) >= below:
+            continue
         after = observed.run(case)
         if not compare(after, explanation.expected(case), case.form).conforms:
             return case, after
@@ -61,6 +78,16 @@ def also_explaining(
         return identity
     observed.required.pop()
     return Identity(None)
+
+
+def flushed_in_vain(observed: Observed, explanation: Explanation) -> tuple[Case, Array] | None:
+    """Return a run with tiny gradients that a rule does not explain though it explains drawn ones with flushed numbers.
+
+    The squares of these gradients are subnormal, and they are not. So what is tiny is off for another reason, such as a
+    step that is limited, or left out, there.
+    """
+    below = float(FORMATS[observed.dtype].smallest_normal) ** 0.5
+    return rare_contradiction(observed, explanation, below) if explanation.arithmetic.flushes_subnormals else None
 
 
 def contradicting(observed: Observed, laws: BrokenLaws, explanation: Explanation) -> Law | None:

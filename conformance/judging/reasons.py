@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,10 @@ from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.judging.broken import BrokenLaws
 from optimetry.conformance.judging.nearest import Nearest
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.mistakes import Mistaken
+from optimetry.conformance.naming.splits import Split
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Agreement
+from optimetry.reports.parts import HELD
 
 LEAST_JUDGED = 1 / 3
 """The share of the elements whose bound must be finite for a target to be accepted."""
@@ -28,6 +32,23 @@ def too_little(agreement: Agreement, limits: Limits) -> str | None:
     pinned = ", ".join(name for name, _ in limits.pinned)
     more = f"; it may say more of other values of what the target pins: {pinned}" if pinned else ""
     return f"too little could be judged: of {1 - agreement.judged:.0%} of the elements the bound says nothing{more}"
+
+
+def held_otherwise(partial: Mistaken | Split, constants: Mapping[str, Any]) -> str | None:
+    """Say that a number has another value than the one that it is said to have, and how to say it; None if none has.
+
+    Args:
+        partial: what explains the target in parts.
+        constants: what the target says has one value alone.
+    """
+    if not isinstance(partial, Mistaken):
+        return None
+    held = partial.mistake.given.get(HELD, {})
+    if not held or not set(held) <= set(constants):
+        return None
+    said = " and ".join(f"{name} = {constants[name]}" for name in held)
+    cure = " ".join(f"{name}={value}" for name, value in held.items())
+    return f"computes {partial.part.words}, though it is judged at {said}: --with {cure}, or `pinned`, corrects that"
 
 
 def lawless(laws: BrokenLaws) -> str:

@@ -22,9 +22,11 @@ from optimetry.conformance.judging.nearest import nearest_to
 from optimetry.conformance.judging.observed import Identity, Observed
 from optimetry.conformance.judging.partial_explanations import decay_found, in_parts, split_found
 from optimetry.conformance.judging.rare_runs import (
+    BUT_FOR_TINY,
     RARE,
     also_explaining,
     contradicting,
+    flushed_in_vain,
     flushing,
     is_rare,
     rare_contradiction,
@@ -76,8 +78,6 @@ class Rejection:
         identity = (flushing(self.observed) if rare else None) or self._identity(rejected)
         explanation = identity.explanation
         law = contradicting(self.observed, self.laws, explanation) if explanation else None
-        if explanation and not explanation.rule.documented and _flushes_in_vain(self.observed, explanation):
-            identity, explanation = replace(identity, explanation=None), None
         if explanation is None or law is not None:
             return self._unexplained(identity, law, rejected)
         if explanation.rule.documented and (refuting := rare_contradiction(self.observed, explanation)):
@@ -181,8 +181,6 @@ class Unexplained:
         explanation = identity.explanation
         if explanation is None or contradicting(self.observed, self.laws, explanation):
             return None
-        if not explanation.rule.documented and _flushes_in_vain(self.observed, explanation):
-            return None
         if explanation.rule.documented and (rare := rare_contradiction(self.observed, explanation)):
             other = also_explaining(self.observed, self.laws, rare, self._less_precisely)
             if other.explanation is None:
@@ -238,14 +236,6 @@ class Unexplained:
         return replace(self.finding, reason=self.finding.reason + budget.ending + near) if budget.ended else None
 
 
-def _flushes_in_vain(observed: Observed, explanation: Explanation) -> bool:
-    """Whether a rule explains the drawn cases where subnormals are flushed, and others that are never drawn do not.
-
-    What is off by tiny numbers alone has another cause then, such as a step that is limited where it is tiny.
-    """
-    return explanation.arithmetic.flushes_subnormals and rare_contradiction(observed, explanation) is not None
-
-
 def _identified(
     observed: Observed,
     identity: Identity,
@@ -254,7 +244,10 @@ def _identified(
     shown: dict[str, Any] | None = None,
 ) -> Finding:
     """Return what is found on an engine that an explanation holds for; ``shown`` stands for its counterexample."""
-    rule, ways = explanation.rule, explanation.arithmetic
+    rule, ways, said = explanation.rule, explanation.arithmetic, explanation.reason
+    if not rule.documented and flushed_in_vain(observed, explanation):
+        ways = replace(ways, flushes_subnormals=False)
+        said = f"{replace(explanation, arithmetic=ways).reason}; {BUT_FOR_TINY}"
     computes = Computes(rule.name, explanation.formula, False, ways.record(), same_as=list(identity.elsewhere))
     finding = Finding(observed, identity.from_document, identity.tried, computes=computes, explanation=explanation)
     if rule.documented and not ways.imprecise:  # subnormals are flushed, and that is all
@@ -264,7 +257,7 @@ def _identified(
         finding,
         verdict="imprecise" if rule.documented else "dialect",
         dialect=None if rule.documented else rule.name,
-        reason=explanation.reason + alike,
+        reason=said + alike,
         counterexample=shown or evidence.of_difference(observed.target, *rejected, observed.guard),
     )
 

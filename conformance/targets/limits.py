@@ -41,6 +41,12 @@ def limits_of(target: Any, optimizer: str) -> Limits:
     return Limits(cannot, pinned, at_most, None if rate is None else float(rate))
 
 
+def constants_of(limits: Limits) -> dict[str, Any]:
+    """Return what a target says has one value alone: hyperparameters, and perhaps the learning rate."""
+    rate = {} if limits.rate is None else {LEARNING_RATE: limits.rate}
+    return dict(limits.pinned) | rate
+
+
 def dtype_refused(target: Any, dtype: str) -> str | None:
     """Return why a dtype is not offered, None where it is."""
     offered = getattr(target, "dtypes", None)

@@ -1,6 +1,8 @@
 """`optimetry accuracy`: targets whose error is known."""
 
 import csv
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -219,11 +221,13 @@ def test_a_target_that_fails_is_named(optimetry):
 
 @pytest.mark.usefixtures("miniatures")
 @pytest.mark.parametrize("how", ["apart", "program"])
-def test_a_target_that_crashes_costs_its_own_runs(optimetry, how):
+def test_a_target_that_crashes_costs_its_own_runs(optimetry, how, monkeypatch):
+    path = str(Path(__file__).parent)
+    monkeypatch.setenv("PYTHONPATH", path)
     target = ["hostile:Segfault"] if how == "apart" else ["--", *python_command(None, "hostile:Segfault")]
     options = ("--optimizer", "momentum", "--optimizer", "sgd", "--dtype", "float32", "--steps", 3)
     status, out, _ = optimetry("accuracy", *target[: how == "apart"], *options, *target[how == "apart" :])
-    assert status == 1
+    assert (status, os.environ["PYTHONPATH"]) == (1, path)
     assert out.count("failed: momentum float32") == 2
     assert "its process was killed by SIGSEGV" in out
     assert out.count("\nsgd          float32  ") == 2

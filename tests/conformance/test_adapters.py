@@ -181,7 +181,7 @@ def with_a_decay(documented: Any, parameters: list[Any]) -> RuleRun:
         ),
     ],
 )
-def test_a_constant_that_no_list_has_is_solved_for(
+def test_a_wrong_constant_that_no_list_has_is_solved_for(
     begin: Any, optimizer: str, dtype: str, given: dict[str, Any], words: str
 ) -> None:
     verdict = verdict_of(Instead(begin, optimizer), optimizer, dtype)
