@@ -36,7 +36,7 @@ examples:
   optimetry rules adam                                     what is documented of one optimizer; without a name, all
   optimetry accuracy adapter:MyTarget --optimizer adam     how far it drifts from the rule in ten thousand steps
   optimetry certify torch --optimizer adam --blocks 8      every pair of a parameter and a gradient, or a share
-  optimetry campaign torch --scheduler local --out results  all that, as tasks of a cluster of Dask
+  optimetry campaign torch --scheduler local --out results  checks and certificates, as tasks of a cluster of Dask
   optimetry bench adapter:MyTarget --optimizer adam        how fast, beside our backend and the speed of memory
   optimetry report results --out page                      tables from kept results
   optimetry report results others --site site              pages to look at: open site/index.html
