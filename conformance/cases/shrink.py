@@ -14,6 +14,9 @@ from optimetry.reference.declaration import Hyperparameter
 BUDGET = 400
 """How many smaller cases are tried."""
 
+FEW = 6
+"""In how few steps each is left out alone; of more, only some from the beginning or the end."""
+
 
 def shrunk(
     case: Case,
@@ -70,9 +73,10 @@ def _fewer_steps(case: Case) -> Iterator[Case]:
     for kept in sorted({1, 2, 3, steps // 2, steps - 1}):
         if 0 < kept < steps:
             yield case.upto(kept)
-    if steps > 6:
+    if steps > FEW:
         yield case.at_steps(range(steps // 2, steps))
-    for left_out in range(steps - 1) if steps <= 6 else ():
+        return
+    for left_out in range(steps - 1):
         yield case.at_steps([step for step in range(steps) if step != left_out])
 
 
