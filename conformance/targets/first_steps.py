@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.cases.offered import EMPTY, NONFINITE, ZERO_D
+from optimetry.conformance.cases.offered import EMPTY, MISSING, NONFINITE, ZERO_D
 from optimetry.conformance.harness.python_harness import GROUPS, MIXED, default_environment, what_is_wrong
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
@@ -25,8 +25,8 @@ def usual(offer: Offer, rule: str) -> dict[str, Any]:
     return subject_named(rule).declaration.typical().hyper() | dict(offer.held())
 
 
-def first_step(offer: Offer, rule: str, engine: str, missing: bool = False) -> None:
-    """Begin a run with default hyperparameters on two small parameters, and do one step, perhaps with one gradient.
+def first_step(offer: Offer, rule: str, engine: str, missing: int = 0) -> None:
+    """Begin a run with default hyperparameters on two small parameters, and do a step, of which gradients are missing.
 
     What it gives may be of another dtype: one that computes all in float64 is judged, and an *error* in the others.
 
@@ -42,7 +42,7 @@ def first_step(offer: Offer, rule: str, engine: str, missing: bool = False) -> N
 
 
 def _after_a_step(
-    offer: Offer, rule: str, engine: str, parameters: list[Array], missing: bool = False, scales: Scales = HALVES
+    offer: Offer, rule: str, engine: str, parameters: list[Array], missing: int = 0, scales: Scales = HALVES
 ) -> Any:
     hyper = usual(offer, rule)
     with default_environment(), np.errstate(all="ignore"):
@@ -51,7 +51,8 @@ def _after_a_step(
             raise ValueError(refusal)
         pairs = zip(parameters, scales, strict=True)
         grads = [np.asarray(array * np.float32(scale)) for array, scale in pairs]  # a scaled 0-d array is no array
-        return offer.start(rule, hyper, parameters, engine).step([grads[0], None] if missing else grads, 0.125)
+        fed = [*grads[: len(grads) - missing], *[None] * missing]
+        return offer.start(rule, hyper, parameters, engine).step(fed, 0.125)
 
 
 def _two(rule: str, shape: tuple[int, ...] = (2,)) -> list[Array]:
@@ -60,7 +61,7 @@ def _two(rule: str, shape: tuple[int, ...] = (2,)) -> list[Array]:
     return [np.ones(shape, np.float32), np.full(shape, 2, np.float32)]
 
 
-def works(offer: Offer, rule: str, engine: str = "default", missing: bool = False) -> bool:
+def works(offer: Offer, rule: str, engine: str = "default", missing: int = 0) -> bool:
     """Return whether `first_step` raises nothing."""
     try:
         first_step(offer, rule, engine, missing)
@@ -77,12 +78,16 @@ def refused_inputs(offer: Offer, rule: str, engine: str) -> list[str]:
     """Return the words for a target's ``cannot`` with which a first step raises; what it gives is for the judge."""
     raises = partial(_raises, offer, rule, engine)
     words = [word for word, shapes in RARE_SHAPES.items() if any(map(raises, shapes))]
-    return [*words, NONFINITE] if raises(scales=(np.nan, np.inf)) else words
+    words += [NONFINITE] * raises(scales=(np.nan, np.inf))
+    # A norm over no gradient at all may raise; what raises for one that is missing is an error to be told.
+    return [MISSING, *words] if raises(missing=2) and not raises(missing=1) else words
 
 
-def _raises(offer: Offer, rule: str, engine: str, shape: tuple[int, ...] = (2,), scales: Scales = HALVES) -> bool:
+def _raises(
+    offer: Offer, rule: str, engine: str, shape: tuple[int, ...] = (2,), scales: Scales = HALVES, missing: int = 0
+) -> bool:
     try:
-        _after_a_step(offer, rule, engine, _two(rule, shape), scales=scales)
+        _after_a_step(offer, rule, engine, _two(rule, shape), missing, scales)
     except (Exception, SystemExit):
         return True
     return False

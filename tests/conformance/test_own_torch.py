@@ -92,6 +92,24 @@ def test_a_class_that_makes_several_groups_is_refused_in_words() -> None:
         for_torch(Apart, "sgd")
 
 
+class ClipsAll(torch.optim.SGD):  # type: ignore[misc]
+    """Scales all gradients together, and fails where there is none."""
+
+    def step(self, closure: Any = None) -> None:
+        """One step."""
+        grads = [param.grad for group in self.param_groups for param in group["params"] if param.grad is not None]
+        norm = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(grad) for grad in grads]))
+        for grad in grads:
+            grad.mul_(1 / torch.clamp(norm, min=1))
+        super().step(closure)
+
+
+def test_a_class_that_fails_where_every_gradient_is_missing_is_judged_on_the_rest() -> None:
+    verdict = judged(for_torch(ClipsAll, "sgd"), "sgd")
+    assert (verdict.verdict, verdict.untried) == ("diverges", ["missing gradients"])
+    assert "but scales all gradients together to a norm of at most 1" in verdict.reason
+
+
 class KeepsTheFirst(torch.optim.SGD):  # type: ignore[misc]
     """Moves by the difference to the gradient before, of which it keeps the tensor, from its third step on."""
 

@@ -200,7 +200,7 @@ def offer(cls: Any, fit: Fit) -> NumpyClass:
 
 def cannot(offered: Any, rule: str) -> Sequence[str]:
     """Return what it cannot take: an optimizer of lists may not know None, and one made with a rate no other."""
-    missing = () if offered.apart or works(offered, rule, missing=True) else (MISSING,)
+    missing = () if offered.apart or works(offered, rule, missing=1) else (MISSING,)
     return (*missing, RATES_THAT_CHANGE) if offered.at_first else missing
 
 
