@@ -138,7 +138,7 @@ def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | None,
             trial = replace(each.trial(target, each.case, guard), formula=noted, rule_of=rule_of)
             contradiction = each.law.broken(trial)
             if contradiction is not None:
-                kept[name] = Broken(each.law, contradiction, each.case, formula, each.engines)
+                kept[name] = replace(each, contradiction=contradiction, formula=formula)
             elif not bounded and not each.law.any_arithmetic:  # such a law compares with the formula, and uses no bound
                 kept[name] = each
     return BrokenLaws(kept, laws.cases, laws.engines)

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 
+from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging import vector_cases, vectors
 from optimetry.conformance.judging.vector_extremes import FINITE, MANY, NONFINITE, Vector, extremes, required_of
 from optimetry.conformance.oracle.expected import expected
@@ -25,6 +26,13 @@ def ends(of_set):
 
 def without(of_set, end):
     return of_set._replace(vectors=[pair for pair in of_set.vectors if not pair[0]["id"].endswith(end)])
+
+
+def test_of_a_vector_as_it_is_every_step_is_compared():
+    case = next(x for x in drawn_cases(subject_named("sgd"), "float32", seed=0, count=9) if len(x.grads) > 2)
+    vector = Vector.of("all", case)
+    assert vector.checked == tuple(range(1, len(case.grads) + 1))
+    assert vector.evaluated.content == case.content
 
 
 def test_what_is_short_begins_again():
