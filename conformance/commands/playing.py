@@ -23,17 +23,12 @@ def playing(launch: Launch, guard: Guard) -> Iterator[Target]:
     Raises:
         TargetError: as for `loaded`.
     """
-    path = os.environ.get("PYTHONPATH")
     program = player_of(launch)
     try:
         yield loaded(launch, program, guard)
     finally:
         if program is not None:
             program.end()
-        if path is None:
-            os.environ.pop("PYTHONPATH", None)
-        else:
-            os.environ["PYTHONPATH"] = path
 
 
 def player_of(launch: Launch) -> ProtocolProgram | None:
@@ -41,9 +36,9 @@ def player_of(launch: Launch) -> ProtocolProgram | None:
     command = launch.command
     if command is None:
         return None
-    if command[0] == sys.executable and not launch.program:
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))  # it can import what this process can
-    return ProtocolProgram(command, memory=launch.memory)
+    ours = command[0] == sys.executable and not launch.program
+    path = os.pathsep.join(filter(None, sys.path)) if ours else None  # it can import what this process can
+    return ProtocolProgram(command, memory=launch.memory, path=path)
 
 
 def loaded(launch: Launch, program: ProtocolProgram | None, guard: Guard) -> Target:

@@ -53,17 +53,17 @@ class ProtocolProgram:
     Args:
         command: the program and its arguments.
         memory: bytes of memory that each of its processes may hold, None for no limit.
-        beat: called from time to time while an answer is awaited.
+        path: its ``PYTHONPATH``, None for that of this process.
 
     Attributes:
+        beat: called from time to time while an answer is awaited.
         starts: how often it was started.
         linger: seconds that are waited for a second line behind an answer; else it is seen with the next request.
     """
 
-    def __init__(
-        self, command: Sequence[str], *, memory: int | None = None, beat: Callable[[], None] = lambda: None
-    ) -> None:
-        self.command, self.memory, self.beat = list(command), memory, beat
+    def __init__(self, command: Sequence[str], *, memory: int | None = None, path: str | None = None) -> None:
+        self.command, self.memory, self.path = list(command), memory, path
+        self.beat: Callable[[], None] = lambda: None
         self.starts = 0
         self.linger = 0.0
         self._process: subprocess.Popen[bytes] | None = None
@@ -94,7 +94,7 @@ class ProtocolProgram:
         """
         self._errors, self._unread = bytearray(), bytearray()
         try:
-            self._process = started(self.command, self.memory)
+            self._process = started(self.command, self.memory, self.path)
         except OSError as error:
             raise TargetFault(f"cannot start {self.command[0]!r}: {error.strerror}") from error
         self.starts += 1

@@ -31,22 +31,32 @@ def python_command(python: str | None, spec: str) -> list[str]:
     return [python or sys.executable, str(Path(__file__).with_name("python_harness.py")), spec]
 
 
-def started(command: Sequence[str], memory: int | None) -> subprocess.Popen[bytes]:
+def started(command: Sequence[str], memory: int | None, path: str | None = None) -> subprocess.Popen[bytes]:
     """Start a program with pipes, as the leader of a session, so that all that it starts can be ended with it.
 
     Args:
         command: the program and its arguments.
         memory: bytes of memory that each of its processes may hold, None for no limit; without effect on Windows.
+        path: its ``PYTHONPATH``, None for that of this process.
 
     Raises:
         OSError: there is no such program, or it cannot be run.
     """
     import subprocess  # not at the top: the script does not need it
 
+    environment = None if path is None else os.environ | {"PYTHONPATH": path}
+
     def popen(command: Sequence[str], kept: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
         pipe = subprocess.PIPE
         return subprocess.Popen(
-            command, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, start_new_session=True, pass_fds=kept
+            command,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
+            bufsize=0,
+            start_new_session=True,
+            pass_fds=kept,
+            env=environment,
         )
 
     if sys.platform == "win32":

@@ -81,8 +81,7 @@ def identify_combined(observed: Observed) -> Identity:
 def _exact_where_short(observed: Observed, identity: Identity) -> bool:
     """Whether nothing is rounded where the learning rate has few bits, so that its product with a step has them all."""
     assert identity.explanation is not None
-    arithmetic = dataclasses.replace(identity.explanation.arithmetic, float32_in_some_uses=(), combined=False)
-    exact = Explanation(identity.explanation.rule, dataclasses.replace(arithmetic, float32=()))
+    exact = identity.explanation.with_numbers(())
     cases = observed.offered(with_short_numbers(case, observed.limits) for case in observed.first_offered())
     return all(explains(observed.run_anew(case), exact.expected(case), case.form) for case in cases)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -33,19 +33,13 @@ def is_rare(observed: Observed, case: Case) -> bool:
     return case.content in (rare.content for rare in _rare_cases(observed))
 
 
-def rare_contradiction(
-    observed: Observed, explanation: Explanation, below: float = np.inf
-) -> tuple[Case, Array] | None:
-    """Return a case that is never drawn, with the run that an explanation of all drawn cases does not explain.
+def rare_contradiction(observed: Observed, explanation: Explanation) -> tuple[Case, Array] | None:
+    """Return a case that is never drawn, with the run that an explanation of all drawn cases does not explain."""
+    return _contradiction(observed, explanation, _rare_cases(observed))
 
-    Args:
-        observed: the engine.
-        explanation: what explains the drawn cases.
-        below: what the magnitude of every gradient must be below.
-    """
-    for case in _rare_cases(observed):
-        if max((np.max(np.abs(x), initial=0) for row in case.grads for x in row if x is not None), default=0) >= below:
-            continue
+
+def _contradiction(observed: Observed, explanation: Explanation, cases: Iterable[Case]) -> tuple[Case, Array] | None:
+    for case in cases:
         after = observed.run(case)
         if not compare(after, explanation.expected(case), case.form).conforms:
             return case, after
@@ -86,8 +80,15 @@ def flushed_in_vain(observed: Observed, explanation: Explanation) -> tuple[Case,
     The squares of these gradients are subnormal, and they are not. So what is tiny is off for another reason, such as a
     step that is limited, or left out, there.
     """
+    if not explanation.arithmetic.flushes_subnormals:
+        return None
     below = float(FORMATS[observed.dtype].smallest_normal) ** 0.5
-    return rare_contradiction(observed, explanation, below) if explanation.arithmetic.flushes_subnormals else None
+    tiny = (case for case in _rare_cases(observed) if _largest_gradient(case) < below)
+    return _contradiction(observed, explanation, tiny)
+
+
+def _largest_gradient(case: Case) -> float:
+    return max((float(np.max(np.abs(x), initial=0)) for row in case.grads for x in row if x is not None), default=0.0)
 
 
 def contradicting(observed: Observed, laws: BrokenLaws, explanation: Explanation) -> Law | None:

@@ -11,10 +11,10 @@ from functools import partial
 
 import numpy as np
 
-from optimetry.conformance.cases.case import Case, met_before
+from optimetry.conformance.cases.case import Case
 from optimetry.conformance.naming.adapters import held, multiplied
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.mistakes import Mistaken
+from optimetry.conformance.naming.mistakes import Mistake, Mistaken
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
@@ -42,22 +42,22 @@ def solved(explanation: Explanation, case: Case, after: Array) -> Iterator[Mista
     """
     subject = subject_named(explanation.rule.optimizer)
 
-    def with_rates_times(factor: float) -> Expected:
-        return explanation.expected(
-            met_before(case.replace(learning_rates=tuple(factor * rate for rate in case.learning_rates)))
-        )
+    def with_constant(mistake: Callable[[float], Mistake], start: float, *, parts: bool = False) -> float | None:
+        return _solution(lambda x: Mistaken(explanation, mistake(x)).expected(case), start, after, parts=parts)
 
-    def with_number(name: str, value: float) -> Expected:
-        return explanation.expected(case, {name: value})
-
-    factor = _solution(with_rates_times, 1.0, after, parts=True) if subject.has_learning_rate else None
+    factor = with_constant(multiplied, 1.0, parts=True) if subject.has_learning_rate else None
     if factor is not None and factor > 0:
         yield Mistaken(explanation, multiplied(factor))
     for number in subject.hyperparameters():
         if number.kind is float and number.domain is not None:
-            value = _solution(partial(with_number, number.name), float(case.hyper[number.name]), after)
+            held_at = partial(_held_at, number.name)
+            value = with_constant(held_at, float(case.hyper[number.name]))
             if value is not None and value in number.domain:
-                yield Mistaken(explanation, held({number.name: value}))
+                yield Mistaken(explanation, held_at(value))
+
+
+def _held_at(name: str, value: float) -> Mistake:
+    return held({name: value})
 
 
 def _solution(evaluate: Evaluate, start: float, given: Array, *, parts: bool = False) -> float | None:
