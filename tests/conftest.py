@@ -48,7 +48,7 @@ def new_processes() -> None:
     There is one such process, and it imports what is asked for by whichever test needs it first: behind one of
     `optimetry.accelerated.distributed`, each of a hundred judges would import the suite by itself.
     """
-    from optimetry.conformance.commands import worker  # behind collection, for which it is not needed
+    from optimetry.conformance.commands.workers import worker  # behind collection, for which it is not needed
 
     if worker.new_processes().get_start_method() == "forkserver":
         forkserver.ensure_running()

@@ -75,4 +75,4 @@ def test_a_command_of_seconds_succeeds(tree: Tree, command: str) -> None:
     if command.startswith("optimetry check"):
         assert "mine 1.0" in out
         assert "1 conforms" in out
-    assert kept(tree, "README.md", "conformance/naming/classes.json", "conformance/naming/probes.json")
+    assert kept(tree, "README.md", "conformance/naming/known/classes.json", "conformance/naming/known/probes.json")

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from optimetry.conformance.naming.elsewhere import dialects_elsewhere, rules_elsewhere, without_epsilon
 from optimetry.conformance.naming.families.family import STEP_COUNTS
-from optimetry.conformance.naming.points import by_axes, classes_of
+from optimetry.conformance.naming.known.elsewhere import dialects_elsewhere, rules_elsewhere, without_epsilon
+from optimetry.conformance.naming.known.points import by_axes, classes_of
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.reports.parts import Part
 from optimetry.reports.results import Computes, ResultsError, Verdict

@@ -11,7 +11,7 @@ import pytest
 
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.commands.cli import main
-from optimetry.conformance.commands.harness import Rehearsal
+from optimetry.conformance.commands.harness.command import Rehearsal
 from optimetry.conformance.harness.messages import schema, violations
 from optimetry.conformance.harness.page import page
 from optimetry.conformance.harness.program import ProtocolProgram

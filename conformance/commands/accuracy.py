@@ -25,11 +25,11 @@ from optimetry.conformance.commands.arguments import (
     seconds,
     whole,
 )
-from optimetry.conformance.commands.held import held
-from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
-from optimetry.conformance.commands.playing import playing
-from optimetry.conformance.commands.results_folder import checked_folder, write_tables, writing
-from optimetry.conformance.commands.terminal import NONE_OFFERED, filled, terminal_width
+from optimetry.conformance.commands.files.held import held
+from optimetry.conformance.commands.files.results_folder import checked_folder, write_tables, writing
+from optimetry.conformance.commands.text.terminal import NONE_OFFERED, filled, terminal_width
+from optimetry.conformance.commands.workers.launching import add_target, judged_as, launch_of
+from optimetry.conformance.commands.workers.playing import playing
 from optimetry.conformance.harness.python_harness import engine_name, engines_of
 from optimetry.conformance.judging.accuracy import STEPS, accuracy
 from optimetry.conformance.numerics.formats import FORMATS

@@ -19,10 +19,10 @@ from optimetry.conformance.commands.arguments import (
     seconds,
     whole,
 )
-from optimetry.conformance.commands.held import held
-from optimetry.conformance.commands.launching import OWN, add_own, judged_as, own_of
-from optimetry.conformance.commands.results_folder import checked_folder, writing
-from optimetry.conformance.commands.terminal import NONE_OFFERED, filled
+from optimetry.conformance.commands.files.held import held
+from optimetry.conformance.commands.files.results_folder import checked_folder, writing
+from optimetry.conformance.commands.text.terminal import NONE_OFFERED, filled
+from optimetry.conformance.commands.workers.launching import OWN, add_own, judged_as, own_of
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.targets.accelerated.timing import HOST_ENGINES, Timed, has_kernel, timed

@@ -25,14 +25,14 @@ from optimetry.conformance.commands.arguments import (
     seed_of,
     whole,
 )
-from optimetry.conformance.commands.blocks import FILE, Blocks
 from optimetry.conformance.commands.certifying import Certification, certified, judges_of, print_certificates
-from optimetry.conformance.commands.held import held
-from optimetry.conformance.commands.jobs import Task
-from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
-from optimetry.conformance.commands.results_folder import checked_folder, write_tables, writing
-from optimetry.conformance.commands.terminal import counted
-from optimetry.conformance.commands.workers import Workers
+from optimetry.conformance.commands.files.blocks import FILE, Blocks
+from optimetry.conformance.commands.files.held import held
+from optimetry.conformance.commands.files.results_folder import checked_folder, write_tables, writing
+from optimetry.conformance.commands.text.terminal import counted
+from optimetry.conformance.commands.workers.jobs import Task
+from optimetry.conformance.commands.workers.launching import add_target, judged_as, launch_of
+from optimetry.conformance.commands.workers.pool import Workers
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
 from optimetry.reference.errors import UsageError

@@ -14,10 +14,10 @@ from optimetry.conformance.certify.judged import Judge
 from optimetry.conformance.certify.pairs import DTYPES, FIRST, STEPS, Pairs
 from optimetry.conformance.certify.settings import settings_of
 from optimetry.conformance.commands.arguments import is_elementwise
-from optimetry.conformance.commands.blocks import Blocks
-from optimetry.conformance.commands.progress import progress_bar
-from optimetry.conformance.commands.terminal import terminal_width
-from optimetry.conformance.commands.workers import Workers
+from optimetry.conformance.commands.files.blocks import Blocks
+from optimetry.conformance.commands.text.progress import progress_bar
+from optimetry.conformance.commands.text.terminal import terminal_width
+from optimetry.conformance.commands.workers.pool import Workers
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.reports import certificate_tables

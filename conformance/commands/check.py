@@ -6,7 +6,6 @@ import argparse
 from typing import Any
 
 from optimetry.conformance.cases.effort import EFFORTS, EXHAUSTIVE
-from optimetry.conformance.commands import ledger
 from optimetry.conformance.commands.arguments import (
     DEFAULT_DTYPES,
     OPTIMIZER_HELP,
@@ -28,9 +27,10 @@ from optimetry.conformance.commands.arguments import (
 )
 from optimetry.conformance.commands.checking import CheckPlan, run
 from optimetry.conformance.commands.ci import add_reporting, reporting_of
-from optimetry.conformance.commands.jobs import Task
-from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
-from optimetry.conformance.commands.results_folder import checked_folder
+from optimetry.conformance.commands.files import ledger
+from optimetry.conformance.commands.files.results_folder import checked_folder
+from optimetry.conformance.commands.workers.jobs import Task
+from optimetry.conformance.commands.workers.launching import add_target, judged_as, launch_of
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import SUBJECTS, chosen_in

@@ -13,20 +13,20 @@ from typing import TextIO
 from optimetry.conformance.cases.effort import EFFORTS, EXHAUSTIVE
 from optimetry.conformance.certify.judged import Judge
 from optimetry.conformance.commands.arguments import DEFAULT_DTYPES
-from optimetry.conformance.commands.blocks import FILE
 from optimetry.conformance.commands.certifying import certify_all, first_steps, print_certificates
 from optimetry.conformance.commands.ci import Reporting
 from optimetry.conformance.commands.diagnose import DEFAULT_EFFORT
-from optimetry.conformance.commands.documents import document_of
-from optimetry.conformance.commands.held import held
-from optimetry.conformance.commands.jobs import Job, Loaded, Task
-from optimetry.conformance.commands.launching import Launch
-from optimetry.conformance.commands.ledger import UNSUPPORTED, Balance, Ledger, outcome_of
-from optimetry.conformance.commands.progress import ending_searches, progress_bar
-from optimetry.conformance.commands.results_folder import ResultsFolder, write_tables, writing
-from optimetry.conformance.commands.resuming import begun, jobs_done, resumed
-from optimetry.conformance.commands.terminal import counted, filled, shown, terminal_width
-from optimetry.conformance.commands.workers import Workers
+from optimetry.conformance.commands.files.blocks import FILE
+from optimetry.conformance.commands.files.held import held
+from optimetry.conformance.commands.files.ledger import UNSUPPORTED, Balance, Ledger, outcome_of
+from optimetry.conformance.commands.files.results_folder import ResultsFolder, write_tables, writing
+from optimetry.conformance.commands.files.resuming import begun, jobs_done, resumed
+from optimetry.conformance.commands.text.documents import document_of
+from optimetry.conformance.commands.text.progress import ending_searches, progress_bar
+from optimetry.conformance.commands.text.terminal import counted, filled, shown, terminal_width
+from optimetry.conformance.commands.workers.jobs import Job, Loaded, Task
+from optimetry.conformance.commands.workers.launching import Launch
+from optimetry.conformance.commands.workers.pool import Workers
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.wrappers import WRAPPERS

@@ -10,8 +10,8 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from optimetry.conformance.commands.arguments import named_path
-from optimetry.conformance.commands.ledger import UNSUPPORTED, Balance, outcome_of
-from optimetry.conformance.commands.results_folder import checked_folder, write
+from optimetry.conformance.commands.files.ledger import UNSUPPORTED, Balance, outcome_of
+from optimetry.conformance.commands.files.results_folder import checked_folder, write
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.reference.errors import UsageError
 from optimetry.reports import tables

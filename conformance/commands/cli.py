@@ -189,7 +189,7 @@ COMMANDS = {
     "bench": Command("bench:add_bench"),
     "certify": Command("certify:add_certify", program=True),
     "campaign": Command("campaigns.command:add_campaign", program=True),
-    "harness": Command("harness:add_harness", program=True),
+    "harness": Command("harness.command:add_harness", program=True),
     "report": Command("report:add_report"),
     "vectors": Command("vectors:add_vectors"),
     "museum": Command("museum:add_museum"),

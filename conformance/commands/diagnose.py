@@ -21,14 +21,14 @@ from optimetry.conformance.commands.arguments import (
     seconds,
     seed_of,
 )
-from optimetry.conformance.commands.diagnosis_text import report
-from optimetry.conformance.commands.jobs import Job, Task
-from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
-from optimetry.conformance.commands.progress import ending_searches, progress_bar
-from optimetry.conformance.commands.terminal import terminal_width
-from optimetry.conformance.commands.workers import Workers
+from optimetry.conformance.commands.text.diagnosis_text import report
+from optimetry.conformance.commands.text.progress import ending_searches, progress_bar
+from optimetry.conformance.commands.text.terminal import terminal_width
+from optimetry.conformance.commands.workers.jobs import Job, Task
+from optimetry.conformance.commands.workers.launching import add_target, judged_as, launch_of
+from optimetry.conformance.commands.workers.pool import Workers
 from optimetry.conformance.judging.diagnose import Diagnosis
-from optimetry.conformance.naming.budget import SEARCH_SECONDS
+from optimetry.conformance.naming.search.budget import SEARCH_SECONDS
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import chosen_in

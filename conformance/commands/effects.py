@@ -22,7 +22,7 @@ from tabulate import tabulate
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.commands.results_folder import write
+from optimetry.conformance.commands.files.results_folder import write
 from optimetry.conformance.harness.python_harness import engine_name, engines_of
 from optimetry.conformance.harness.starting import python_command
 from optimetry.conformance.judging.effect import default_case, effect

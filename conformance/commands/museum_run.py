@@ -11,8 +11,8 @@ from pathlib import Path
 from tqdm import tqdm
 
 from optimetry.conformance.commands.arguments import effort_of, search_of, whole
-from optimetry.conformance.commands.results_folder import checked_folder, write
-from optimetry.conformance.commands.worker import inherited
+from optimetry.conformance.commands.files.results_folder import checked_folder, write
+from optimetry.conformance.commands.workers.worker import inherited
 from optimetry.conformance.selftest.museum.exhibit import EXHIBITS, load
 from optimetry.conformance.selftest.museum.page import bugs_of, page, summary
 from optimetry.conformance.selftest.museum.picture import picture

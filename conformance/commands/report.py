@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from optimetry.conformance.commands.arguments import add_format, named_path
-from optimetry.conformance.commands.results_folder import checked_folder, write, write_tables, writing
-from optimetry.conformance.commands.terminal import counted, shown, terminal_width
+from optimetry.conformance.commands.files.results_folder import checked_folder, write, write_tables, writing
+from optimetry.conformance.commands.text.terminal import counted, shown, terminal_width
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.reference.errors import UsageError
 from optimetry.reports import matrix, speed_tables, tables

@@ -11,8 +11,8 @@ from typing import Any
 
 from tabulate import tabulate
 
-from optimetry.conformance.commands.documents import formula_text, notes, source_of, starts_otherwise
-from optimetry.conformance.commands.terminal import terminal_width
+from optimetry.conformance.commands.text.documents import formula_text, notes, source_of, starts_otherwise
+from optimetry.conformance.commands.text.terminal import terminal_width
 from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.subjects.registry import DEFAULT_BOOK, SUBJECTS, chosen_in, subject_named
 from optimetry.conformance.subjects.rules import RuleSubject

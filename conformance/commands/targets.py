@@ -7,7 +7,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from optimetry.conformance.commands.terminal import terminal_width
+from optimetry.conformance.commands.text.terminal import terminal_width
 from optimetry.conformance.targets.loading import (
     builtin_meaning,
     builtin_names,

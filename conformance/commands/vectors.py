@@ -11,11 +11,11 @@ from zipfile import ZipFile, ZipInfo
 
 from tqdm import tqdm
 
-from optimetry.conformance import judging
 from optimetry.conformance.commands.arguments import add_book, add_dtypes, add_optimizers, named_path, rules_in
-from optimetry.conformance.commands.results_folder import checked_folder, write, writing
-from optimetry.conformance.commands.terminal import counted
-from optimetry.conformance.judging.vectors import DTYPES, document, text_of
+from optimetry.conformance.commands.files.results_folder import checked_folder, write, writing
+from optimetry.conformance.commands.text.terminal import counted
+from optimetry.conformance.judging import vectors
+from optimetry.conformance.judging.vectors.writing import DTYPES, document, text_of
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import subject_named
@@ -73,7 +73,7 @@ def vectors_command(options: argparse.Namespace) -> int:
         if options.out:
             write(place / name, files[name])
     if options.archive:
-        archive(place, {SCHEMA: resources.files(judging).joinpath(SCHEMA).read_text("utf-8"), **files})
+        archive(place, {SCHEMA: resources.files(vectors).joinpath(SCHEMA).read_text("utf-8"), **files})
     print(f"written: {counted(len(files), 'file')} of {sum(map(len, files.values())) / 1e6:.2f} MB in {place}")
     return 0
 

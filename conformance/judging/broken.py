@@ -19,7 +19,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws import Law, laws_of
 from optimetry.conformance.laws.law import Formula, Trial
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.points import named_classes
+from optimetry.conformance.naming.known.points import named_classes
 from optimetry.conformance.numerics.agreement import Expected, explains
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected

@@ -15,16 +15,16 @@ from typing import Any
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.harness.python_harness import default_environment
-from optimetry.conformance.judging.divergence import Divergence, first_divergence
+from optimetry.conformance.judging.counterexamples.divergence import Divergence, first_divergence
+from optimetry.conformance.judging.counterexamples.worked import Worked, worked
 from optimetry.conformance.judging.effect import default_case, effect
 from optimetry.conformance.judging.examination import Examination
 from optimetry.conformance.judging.examine import examined
-from optimetry.conformance.judging.searching import SearchResult
-from optimetry.conformance.judging.worked import Worked, worked
+from optimetry.conformance.judging.identifying.searching import SearchResult
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.points import PointClass, documented_class
-from optimetry.conformance.naming.probes import Probed
-from optimetry.conformance.naming.rivals import Telling
+from optimetry.conformance.naming.known.points import PointClass, documented_class
+from optimetry.conformance.naming.known.probes import Probed
+from optimetry.conformance.naming.search.rivals import Telling
 from optimetry.conformance.numerics.agreement import Agreement
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import RuleSubject

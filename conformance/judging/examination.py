@@ -11,14 +11,15 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.cases.strategies import CasePlan
 from optimetry.conformance.harness.python_harness import engine_name
-from optimetry.conformance.judging import evidence, reasons
+from optimetry.conformance.judging import reasons
 from optimetry.conformance.judging.broken import BrokenLaws
+from optimetry.conformance.judging.counterexamples import evidence
 from optimetry.conformance.judging.finding import Finding
-from optimetry.conformance.judging.observed import FEW, Observed
+from optimetry.conformance.judging.identifying.observed import FEW, Observed
 from optimetry.conformance.judging.rejection import Rejection
 from optimetry.conformance.judging.scale import contradiction
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.naming.known.points import documented_class
 from optimetry.conformance.numerics.agreement import Agreement, Expected, compare
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named

@@ -13,7 +13,7 @@ from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.harness.python_harness import default_environment
 from optimetry.conformance.judging.examination import Examination
-from optimetry.conformance.naming.probes import probes_of
+from optimetry.conformance.naming.known.probes import probes_of
 from optimetry.conformance.oracle.batched import evaluated_ahead
 from optimetry.conformance.oracle.expected import Asked, expected
 from optimetry.conformance.subjects.rare import rare_cases

@@ -7,8 +7,8 @@ from typing import Any
 
 from optimetry.conformance.judging import reasons
 from optimetry.conformance.judging.broken import BrokenLaws
-from optimetry.conformance.judging.observed import Identity, Observed
-from optimetry.conformance.judging.searching import SearchResult
+from optimetry.conformance.judging.identifying.observed import Identity, Observed
+from optimetry.conformance.judging.identifying.searching import SearchResult
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.splits import Split

@@ -9,7 +9,7 @@ import numpy as np
 
 from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.judging.broken import BrokenLaws
-from optimetry.conformance.judging.nearest import Nearest
+from optimetry.conformance.judging.identifying.nearest import Nearest
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.splits import Split

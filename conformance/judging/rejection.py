@@ -13,15 +13,21 @@ from itertools import islice
 from typing import Any
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.judging import evidence, reasons
+from optimetry.conformance.judging import reasons
 from optimetry.conformance.judging.broken import BrokenLaws, confirmed, contradicted_runs
+from optimetry.conformance.judging.counterexamples import evidence
 from optimetry.conformance.judging.finding import Finding
-from optimetry.conformance.judging.identify import identify, identify_combined, identify_computed_in, identify_steps
-from optimetry.conformance.judging.narrower import Narrower
-from optimetry.conformance.judging.nearest import nearest_to
-from optimetry.conformance.judging.observed import Identity, Observed
-from optimetry.conformance.judging.partial_explanations import decay_found, in_parts, split_found
-from optimetry.conformance.judging.rare_runs import (
+from optimetry.conformance.judging.identifying.identify import (
+    identify,
+    identify_combined,
+    identify_computed_in,
+    identify_steps,
+)
+from optimetry.conformance.judging.identifying.narrower import Narrower
+from optimetry.conformance.judging.identifying.nearest import nearest_to
+from optimetry.conformance.judging.identifying.observed import Identity, Observed
+from optimetry.conformance.judging.identifying.partial_explanations import decay_found, in_parts, split_found
+from optimetry.conformance.judging.identifying.rare_runs import (
     BUT_FOR_TINY,
     RARE,
     also_explaining,
@@ -31,7 +37,7 @@ from optimetry.conformance.judging.rare_runs import (
     is_rare,
     rare_contradiction,
 )
-from optimetry.conformance.judging.searching import searched
+from optimetry.conformance.judging.identifying.searching import searched
 from optimetry.conformance.laws import Law
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.numerics.agreement import Agreement, compare, explains

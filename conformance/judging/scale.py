@@ -19,9 +19,9 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.large import LONGEST, WHOLE, built, largeness, smallest, to_json
 from optimetry.conformance.cases.strategies import CasePlan
-from optimetry.conformance.judging import evidence
-from optimetry.conformance.judging.partial_explanations import LEAST_EXPLAINED
-from optimetry.conformance.judging.script import script
+from optimetry.conformance.judging.counterexamples import evidence
+from optimetry.conformance.judging.counterexamples.script import script
+from optimetry.conformance.judging.identifying.partial_explanations import LEAST_EXPLAINED
 from optimetry.conformance.laws.law import Trial
 from optimetry.conformance.laws.resumed import resumed_trajectory
 from optimetry.conformance.naming.explanation import Explanation

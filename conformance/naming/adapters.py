@@ -17,7 +17,7 @@ import numpy as np
 from optimetry.conformance.cases.case import Case, Grads
 from optimetry.conformance.cases.strategies import EPSILON_NAMES
 from optimetry.conformance.laws.universal import missing_gradient, resuming
-from optimetry.conformance.naming import usual
+from optimetry.conformance.naming.edits import usual
 from optimetry.conformance.naming.mistakes import Hyper, Mistake, Rates, with_rates
 from optimetry.conformance.numerics.arrays import with_zeros
 from optimetry.conformance.oracle.expected import decays_of

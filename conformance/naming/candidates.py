@@ -11,10 +11,16 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.naming.adapters import mistakes
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import STEP_COUNTS
-from optimetry.conformance.naming.increments import knows_increments
+from optimetry.conformance.naming.known.increments import knows_increments
+from optimetry.conformance.naming.known.points import (
+    PointClass,
+    counts_steps,
+    documented_class,
+    formula_of,
+    named_classes,
+)
+from optimetry.conformance.naming.known.probes import Probed
 from optimetry.conformance.naming.mistakes import Mistaken
-from optimetry.conformance.naming.points import PointClass, counts_steps, documented_class, formula_of, named_classes
-from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.runs import mistakes_of_runs
 from optimetry.conformance.naming.runs.decay import strengths
 from optimetry.conformance.numerics.arithmetic import FLOAT32_NORM, PLAIN, Arithmetic

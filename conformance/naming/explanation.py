@@ -12,8 +12,8 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case, met_before
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step, altered, holding
-from optimetry.conformance.naming.increments import with_increments
-from optimetry.conformance.naming.points import PointClass
+from optimetry.conformance.naming.known.increments import with_increments
+from optimetry.conformance.naming.known.points import PointClass
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arithmetic import (
     FLOAT32_NORM,

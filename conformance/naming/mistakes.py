@@ -15,8 +15,8 @@ from optimetry.conformance.cases.case import Case, met_before
 from optimetry.conformance.laws.law import Law, LawCheck
 from optimetry.conformance.naming.alterations import Alteration
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.points import PointClass
-from optimetry.conformance.naming.probes import probes_of
+from optimetry.conformance.naming.known.points import PointClass
+from optimetry.conformance.naming.known.probes import probes_of
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array

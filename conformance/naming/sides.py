@@ -16,8 +16,8 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.naming.adapters import usual_constants
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.known.points import documented_class, named_classes
 from optimetry.conformance.naming.mistakes import Mistaken
-from optimetry.conformance.naming.points import documented_class, named_classes
 from optimetry.conformance.naming.splits import Side
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arithmetic import Arithmetic

@@ -12,7 +12,7 @@ from _pytest.mark.structures import ParameterSet
 
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.commands.arguments import effort_of
-from optimetry.conformance.commands.ledger import Balance, Ledger, outcome_of, read
+from optimetry.conformance.commands.files.ledger import Balance, Ledger, outcome_of, read
 from optimetry.conformance.harness.python_harness import engine_name, engines_of
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.numerics.arithmetic import FLUSHES, Arithmetic

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, example, given, settings
 from optimetry.conformance.cases.case import Case, met_before, replayed
 from optimetry.conformance.cases.strategies import cases
 from optimetry.conformance.harness.python_harness import engine_name
-from optimetry.conformance.judging.script import script
+from optimetry.conformance.judging.counterexamples.script import script
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.naming.known.points import documented_class
 from optimetry.conformance.numerics.agreement import compare
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.subjects.subject import Subject

@@ -62,7 +62,7 @@ def pytest_configure(config: pytest.Config) -> None:
         if any(argument.startswith(SUITE) for argument in config.args):
             raise pytest.UsageError(NO_TARGET)
         return
-    from optimetry.conformance.commands.worker import SINGLE_THREADED
+    from optimetry.conformance.commands.workers.worker import SINGLE_THREADED
 
     for variable in SINGLE_THREADED:  # before a framework reads them
         os.environ.setdefault(variable, "1")

@@ -15,7 +15,7 @@ from pathlib import Path
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.naming.families import FAMILIES
-from optimetry.conformance.naming.points import PointClass, classes_of
+from optimetry.conformance.naming.known.points import PointClass, classes_of
 from optimetry.conformance.selftest.faults import FAULTS, Fault, outcome
 from optimetry.conformance.selftest.faults.fault import FOUND
 from optimetry.conformance.selftest.instead import computing

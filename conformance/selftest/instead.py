@@ -7,7 +7,7 @@ from typing import Any
 
 from optimetry.conformance.naming.explanation import Explanation, to_float32
 from optimetry.conformance.naming.families.family import Dialect
-from optimetry.conformance.naming.points import PointClass
+from optimetry.conformance.naming.known.points import PointClass
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.subject import LEARNING_RATE

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.budget import Budget
-from optimetry.conformance.naming.edited import traced
-from optimetry.conformance.naming.fed import runs_of
-from optimetry.conformance.naming.points import documented_class
-from optimetry.conformance.naming.search import nearest
-from optimetry.conformance.naming.telling import telling_cases
+from optimetry.conformance.naming.known.points import documented_class
+from optimetry.conformance.naming.search.budget import Budget
+from optimetry.conformance.naming.search.edited import traced
+from optimetry.conformance.naming.search.fed import runs_of
+from optimetry.conformance.naming.search.over_edits import nearest
+from optimetry.conformance.naming.search.telling import telling_cases
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.targets.numpy.target import run_of

@@ -19,16 +19,16 @@ from pathlib import Path
 from tqdm import tqdm
 
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.naming.budget import Budget
-from optimetry.conformance.naming.edited import Edited
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families import DIALECTS
-from optimetry.conformance.naming.fed import runs_of
-from optimetry.conformance.naming.points import documented_class, named_classes
-from optimetry.conformance.naming.probes import probes_of
-from optimetry.conformance.naming.programs import program_of
-from optimetry.conformance.naming.search import edited_formulas
-from optimetry.conformance.naming.telling import neutral_cases, telling_cases
+from optimetry.conformance.naming.formulas.programs import program_of
+from optimetry.conformance.naming.known.points import documented_class, named_classes
+from optimetry.conformance.naming.known.probes import probes_of
+from optimetry.conformance.naming.search.budget import Budget
+from optimetry.conformance.naming.search.edited import Edited
+from optimetry.conformance.naming.search.fed import runs_of
+from optimetry.conformance.naming.search.over_edits import edited_formulas
+from optimetry.conformance.naming.search.telling import neutral_cases, telling_cases
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.selftest.faults import FAULTS, Fault
 from optimetry.conformance.selftest.instead import computing

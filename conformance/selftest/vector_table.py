@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.judging.vectors import DTYPES, document, text_of
+from optimetry.conformance.judging.vectors.writing import DTYPES, document, text_of
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.equivalents import STYLES, Style, StyledTarget, rules_of
 from optimetry.conformance.selftest.faults import FAULTS, Fault

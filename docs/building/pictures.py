@@ -13,7 +13,7 @@ import numpy as np
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.effect import default_case
 from optimetry.conformance.naming.families import DIALECTS
-from optimetry.conformance.naming.points import at
+from optimetry.conformance.naming.known.points import at
 from optimetry.conformance.numerics.agreement import SLACK, compare
 from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import FORMATS

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from optimetry.conformance.commands.documents import document_of
 from optimetry.conformance.commands.rules import hyperparameter_rows
+from optimetry.conformance.commands.text.documents import document_of
 from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.subjects.rules import RuleSubject

@@ -20,7 +20,7 @@ from optimetry.conformance.laws import LAWS
 from optimetry.conformance.laws.law import Trial
 from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.naming.families.family import Dialect
-from optimetry.conformance.naming.points import PointClass, classes_of
+from optimetry.conformance.naming.known.points import PointClass, classes_of
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.selftest import vector_table

@@ -8,7 +8,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.large import FEW_SIZES, MIXED, SHORT, Scale, built, large_plans
 from optimetry.conformance.judging.scale import contradiction
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.naming.known.points import documented_class
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.session import Guard
 

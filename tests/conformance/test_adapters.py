@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.judging import partial_explanations
+from optimetry.conformance.judging.identifying import partial_explanations
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.naming.adapters import mistakes, usual_constants
 from optimetry.conformance.naming.candidates import arithmetics, tiers_of_mistakes
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.known.points import documented_class
 from optimetry.conformance.naming.mistakes import Mistake, Mistaken
-from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.oracle.expected import expected

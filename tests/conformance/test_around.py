@@ -10,11 +10,11 @@ import pytest
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.judging.observed import Observed, no_more
-from optimetry.conformance.judging.partial_explanations import _changes
+from optimetry.conformance.judging.identifying.observed import Observed, no_more
+from optimetry.conformance.judging.identifying.partial_explanations import _changes
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.known.points import documented_class
 from optimetry.conformance.naming.mistakes import Mistaken
-from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.runs import mistakes_of_runs
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.numpy.target import NumpyTarget

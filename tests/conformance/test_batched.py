@@ -10,7 +10,7 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.points import documented_class, named_classes
+from optimetry.conformance.naming.known.points import documented_class, named_classes
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.bounded import Bounded

@@ -10,7 +10,7 @@ import pytest
 
 from optimetry.conformance.naming.families import FAMILIES
 from optimetry.conformance.naming.families.family import axes
-from optimetry.conformance.naming.points import at
+from optimetry.conformance.naming.known.points import at
 from optimetry.reference.rule import State
 
 W, G, LR, EPS, WD, B1, B2 = 0.5, -0.3, 0.2, 0.01, 0.3, 0.7, 0.9

@@ -10,8 +10,8 @@ import pytest
 
 from optimetry.conformance.naming.candidates import tiers
 from optimetry.conformance.naming.explanation import Explanation, to_float32
-from optimetry.conformance.naming.points import documented_class
-from optimetry.conformance.naming.probes import Probed
+from optimetry.conformance.naming.known.points import documented_class
+from optimetry.conformance.naming.known.probes import Probed
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.subjects.registry import SUBJECTS
 from tests.conformance.comparisons import HYPERS, cases_of, most, on_bounds

@@ -9,8 +9,8 @@ import pytest
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.naming import adapters
 from optimetry.conformance.naming.explanation import Candidate, Explanation
+from optimetry.conformance.naming.known.points import documented_class, named_classes
 from optimetry.conformance.naming.mistakes import Mistaken
-from optimetry.conformance.naming.points import documented_class, named_classes
 from optimetry.conformance.naming.sides import Neighbour
 from optimetry.conformance.naming.splits import Split, properties
 from optimetry.conformance.numerics.arithmetic import Arithmetic

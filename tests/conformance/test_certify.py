@@ -19,7 +19,7 @@ from optimetry.conformance.certify.judged import Judge
 from optimetry.conformance.certify.pairs import FIRST, LATER, STEPS, Pairs
 from optimetry.conformance.certify.settings import settings_of
 from optimetry.conformance.commands import certify
-from optimetry.conformance.commands.blocks import FILE, Blocks
+from optimetry.conformance.commands.files.blocks import FILE, Blocks
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.numerics.formats import flushing
 from optimetry.conformance.oracle.expected import expected, with_underflow_room

@@ -4,7 +4,7 @@ from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 from optimetry.conformance.commands.ci import annotated, annotation, junit, summary
-from optimetry.conformance.commands.ledger import Ledger, LedgerEntry
+from optimetry.conformance.commands.files.ledger import Ledger, LedgerEntry
 from optimetry.reports.results import Header, Results, Verdict
 
 HEADER = Header(

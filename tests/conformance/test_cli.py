@@ -9,8 +9,8 @@ import pytest
 
 from optimetry.conformance.commands.checking import diagnosing
 from optimetry.conformance.commands.cli import COMMANDS, parser, split
-from optimetry.conformance.commands.launching import launch_of
-from optimetry.conformance.commands.results_folder import write
+from optimetry.conformance.commands.files.results_folder import write
+from optimetry.conformance.commands.workers.launching import launch_of
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.loading import builtin_names
 from optimetry.reports.results import read

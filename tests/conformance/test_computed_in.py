@@ -13,12 +13,12 @@ import pytest
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.judging.identify import identify_computed_in
-from optimetry.conformance.judging.narrower import InFormat, Narrower
-from optimetry.conformance.judging.observed import Observed
-from optimetry.conformance.judging.script import run_script
+from optimetry.conformance.judging.counterexamples.script import run_script
+from optimetry.conformance.judging.identifying.identify import identify_computed_in
+from optimetry.conformance.judging.identifying.narrower import InFormat, Narrower
+from optimetry.conformance.judging.identifying.observed import Observed
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.naming.known.points import documented_class
 from optimetry.conformance.numerics.agreement import SLACK, compare
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from optimetry.conformance.naming.families import FAMILIES
-from optimetry.conformance.naming.points import PointClass
+from optimetry.conformance.naming.known.points import PointClass
 from optimetry.conformance.selftest.confusion import (
     COLUMNS,
     EQUIVALENT,

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.effort import Effort
-from optimetry.conformance.naming.counting import counting, uses_step, with_step_count
 from optimetry.conformance.naming.families import FAMILIES
 from optimetry.conformance.naming.families.family import STEP_COUNTS
-from optimetry.conformance.naming.points import counts_steps, documented_class, separations
-from optimetry.conformance.naming.probes import APART, counting_probe
+from optimetry.conformance.naming.known.counting import counting, uses_step, with_step_count
+from optimetry.conformance.naming.known.points import counts_steps, documented_class, separations
+from optimetry.conformance.naming.known.probes import APART, counting_probe
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named

@@ -11,11 +11,11 @@ import pytest
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.judging.observed import Observed
-from optimetry.conformance.judging.partial_explanations import decay_found
+from optimetry.conformance.judging.identifying.observed import Observed
+from optimetry.conformance.judging.identifying.partial_explanations import decay_found
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.known.points import documented_class
 from optimetry.conformance.naming.mistakes import Mistaken
-from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.runs import decay, mistakes_of_runs
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.instead import Instead

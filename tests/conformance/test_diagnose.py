@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.conformance.commands.diagnosis_text import report
+from optimetry.conformance.commands.text.diagnosis_text import report
 from optimetry.conformance.harness.python_harness import engines_of
+from optimetry.conformance.judging.counterexamples.divergence import first_divergence
 from optimetry.conformance.judging.diagnose import diagnose
-from optimetry.conformance.judging.divergence import first_divergence
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import Dialect
-from optimetry.conformance.naming.points import classes_of, documented_class
-from optimetry.conformance.naming.probes import APART, probes_of
+from optimetry.conformance.naming.known.points import classes_of, documented_class
+from optimetry.conformance.naming.known.probes import APART, probes_of
 from optimetry.conformance.naming.runs.surviving import FRESH
 from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.conformance.numerics.arrays import Array

@@ -6,7 +6,7 @@ import pytest
 
 from optimetry.conformance.commands.cli import main
 from optimetry.conformance.commands.diagnose import PROCESSES, in_order, shared_out
-from optimetry.conformance.commands.found_text import found_text
+from optimetry.conformance.commands.text.found_text import found_text
 from optimetry.conformance.judging.diagnose import Diagnosis, FoundFormula
 from optimetry.reports.results import Verdict
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from optimetry.conformance.commands.documents import document_of
+from optimetry.conformance.commands.text.documents import document_of
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.reports.site.mathml import mathml
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from optimetry.conformance.cases.effort import Effort
-from optimetry.conformance.commands.diagnosis_text import report
+from optimetry.conformance.commands.text.diagnosis_text import report
 from optimetry.conformance.judging.diagnose import diagnose
-from optimetry.conformance.naming.elsewhere import OtherRule, dialects_elsewhere, rules_elsewhere, without_epsilon
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import STEP_COUNTS
+from optimetry.conformance.naming.known.elsewhere import OtherRule, dialects_elsewhere, rules_elsewhere, without_epsilon
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.selftest.instead import computing as computing_explanation

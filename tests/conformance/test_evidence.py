@@ -15,12 +15,12 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.broken import Broken
-from optimetry.conformance.judging.evidence import of_broken_law, of_difference, of_fault
-from optimetry.conformance.judging.script import run_script
+from optimetry.conformance.judging.counterexamples.evidence import of_broken_law, of_difference, of_fault
+from optimetry.conformance.judging.counterexamples.script import run_script
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.laws.law import Law, Trial
 from optimetry.conformance.naming.families.family import Dialect
-from optimetry.conformance.naming.points import PointClass, documented_class
+from optimetry.conformance.naming.known.points import PointClass, documented_class
 from optimetry.conformance.numerics.agreement import SLACK, compare
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected

@@ -9,7 +9,7 @@ import pytest
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.certify.pairs import Pairs
 from optimetry.conformance.commands import certifying, check, cli
-from optimetry.conformance.commands.blocks import FILE
+from optimetry.conformance.commands.files.blocks import FILE
 from optimetry.conformance.selftest.faults import single_pair
 from optimetry.reports.results import read
 

@@ -13,7 +13,7 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.harness.python_harness import engines_of
-from optimetry.conformance.judging.script import run_script
+from optimetry.conformance.judging.counterexamples.script import run_script
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.selftest.faults import (
     FAULTS,

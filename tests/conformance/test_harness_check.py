@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from optimetry.conformance.commands import interview
 from optimetry.conformance.commands.cli import main
-from optimetry.conformance.commands.harness import Rehearsal
-from optimetry.conformance.commands.interview import Remark
+from optimetry.conformance.commands.harness import interview
+from optimetry.conformance.commands.harness.command import Rehearsal
+from optimetry.conformance.commands.harness.interview import Remark
 from optimetry.conformance.harness import program as program_module
 from optimetry.conformance.harness.program import ProtocolProgram
 

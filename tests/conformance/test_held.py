@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from optimetry.conformance.commands import held as holding
-from optimetry.conformance.commands.held import FILE, held
+from optimetry.conformance.commands.files import held as holding
+from optimetry.conformance.commands.files.held import FILE, held
 from optimetry.reference.errors import UsageError
 
 SGD = ("numpy", "--optimizer", "sgd", "--dtype", "bfloat16")
@@ -41,7 +41,7 @@ def test_a_second_run_names_the_one_that_holds_the_folder_and_writes_nothing(opt
 def test_a_run_that_was_killed_holds_nothing(tmp_path):
     code = f"""
 import os, pathlib, signal
-from optimetry.conformance.commands.held import held
+from optimetry.conformance.commands.files.held import held
 with held(pathlib.Path({str(tmp_path)!r})):
     os.kill(os.getpid(), signal.SIGKILL)
 """

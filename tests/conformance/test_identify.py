@@ -11,12 +11,12 @@ import pytest
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.judging import identify as identifying
-from optimetry.conformance.judging.identify import identify
-from optimetry.conformance.judging.observed import Identity, Observed
+from optimetry.conformance.judging.identifying import identify as identifying
+from optimetry.conformance.judging.identifying.identify import identify
+from optimetry.conformance.judging.identifying.observed import Identity, Observed
 from optimetry.conformance.naming.explanation import Explanation, to_float32
 from optimetry.conformance.naming.families.clips import RoundedClipByNorm
-from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.naming.known.points import documented_class
 from optimetry.conformance.numerics.agreement import Agreement
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.numerics.arrays import Array

@@ -11,12 +11,12 @@ import pytest
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.examine import examined
-from optimetry.conformance.naming.counting import plain_case
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import FAMILIES
-from optimetry.conformance.naming.increments import in_increments, knows_increments, with_increments
-from optimetry.conformance.naming.points import at, documented_class
-from optimetry.conformance.naming.programs import FIRST, PARAM, Program
+from optimetry.conformance.naming.formulas.programs import FIRST, PARAM, Program
+from optimetry.conformance.naming.known.counting import plain_case
+from optimetry.conformance.naming.known.increments import in_increments, knows_increments, with_increments
+from optimetry.conformance.naming.known.points import at, documented_class
 from optimetry.conformance.numerics.agreement import compare
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array

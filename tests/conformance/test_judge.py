@@ -14,7 +14,7 @@ from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.harness.python_harness import engines_of
 from optimetry.conformance.judging.broken import BrokenLaws
 from optimetry.conformance.judging.examine import judge
-from optimetry.conformance.naming.probes import probes_of
+from optimetry.conformance.naming.known.probes import probes_of
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, LARGEST_ULP, SLACK
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle import batched

@@ -27,7 +27,7 @@ from optimetry.conformance.cases.strategies import PARAMETERS, PATTERNS
 from optimetry.conformance.judging.diagnose import diagnose
 from optimetry.conformance.judging.scale import contradiction
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.naming.known.points import documented_class
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.oracle.sampled import AFFORDABLE, edges, part_of, sampled

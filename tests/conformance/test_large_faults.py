@@ -15,7 +15,7 @@ from optimetry.conformance.cases.options import all_on
 from optimetry.conformance.judging.scale import _left_out, contradiction
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families import DIALECTS
-from optimetry.conformance.naming.points import PointClass, documented_class, named_classes
+from optimetry.conformance.naming.known.points import PointClass, documented_class, named_classes
 from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.subjects.wrappers.averages import ExponentialMovingAverage

@@ -18,7 +18,7 @@ from optimetry.conformance.laws.law import Trial, exact_difference, law
 from optimetry.conformance.laws.readings import kinds_of
 from optimetry.conformance.laws.variations import many, with_options
 from optimetry.conformance.naming.families.family import STEP_COUNTS, StepCount
-from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.naming.known.points import documented_class
 from optimetry.conformance.oracle.expected import kept_evaluation
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.instead import computing

@@ -1,6 +1,6 @@
 import pytest
 
-from optimetry.conformance.commands.ledger import read
+from optimetry.conformance.commands.files.ledger import read
 from optimetry.reference.errors import LedgerError
 from optimetry.reports.results import Verdict
 

@@ -11,7 +11,7 @@ from optimetry.conformance.cases.large import MORE_SCALES, large_plans
 from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.cases.shrink import shrunk
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.naming.programs import program_of
+from optimetry.conformance.naming.formulas.programs import program_of
 from optimetry.conformance.selftest.equivalents.matrices import HONEST_RULES, InFloat64
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named

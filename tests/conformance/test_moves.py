@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from optimetry.conformance.naming.budget import Budget
-from optimetry.conformance.naming.edited import Edited
-from optimetry.conformance.naming.edits import Edit
-from optimetry.conformance.naming.fed import runs_of
-from optimetry.conformance.naming.input_names import InputNames
-from optimetry.conformance.naming.limits import excepted, limited, norms_of_sums
-from optimetry.conformance.naming.moves import moves
-from optimetry.conformance.naming.points import documented_class
-from optimetry.conformance.naming.programs import FIRST, PARAM, parts_of, program_of, replaced, simplified
-from optimetry.conformance.naming.search import edited_formulas, nearest
-from optimetry.conformance.naming.stages import by_stages
-from optimetry.conformance.naming.telling import neutral_cases, telling_cases
-from optimetry.conformance.naming.usual import GUARDS
-from optimetry.conformance.naming.widened import widenings
+from optimetry.conformance.naming.edits.limits import excepted, limited, norms_of_sums
+from optimetry.conformance.naming.edits.moves import moves
+from optimetry.conformance.naming.edits.single import Edit
+from optimetry.conformance.naming.edits.usual import GUARDS
+from optimetry.conformance.naming.edits.widened import widenings
+from optimetry.conformance.naming.formulas.input_names import InputNames
+from optimetry.conformance.naming.formulas.programs import FIRST, PARAM, parts_of, program_of, replaced, simplified
+from optimetry.conformance.naming.known.points import documented_class
+from optimetry.conformance.naming.search.budget import Budget
+from optimetry.conformance.naming.search.edited import Edited
+from optimetry.conformance.naming.search.fed import runs_of
+from optimetry.conformance.naming.search.over_edits import edited_formulas, nearest
+from optimetry.conformance.naming.search.stages import by_stages
+from optimetry.conformance.naming.search.telling import neutral_cases, telling_cases
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.subjects.registry import subject_named

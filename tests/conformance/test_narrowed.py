@@ -11,11 +11,11 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.judging.narrowed import numbers_in_float32
-from optimetry.conformance.judging.observed import FEW
+from optimetry.conformance.judging.identifying.narrowed import numbers_in_float32
+from optimetry.conformance.judging.identifying.observed import FEW
 from optimetry.conformance.naming.explanation import Explanation, to_float32
-from optimetry.conformance.naming.points import documented_class
-from optimetry.conformance.naming.probes import probes_of
+from optimetry.conformance.naming.known.points import documented_class
+from optimetry.conformance.naming.known.probes import probes_of
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.mutations import mutant

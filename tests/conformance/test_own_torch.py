@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.effort import Effort
-from optimetry.conformance.commands.diagnosis_text import report
+from optimetry.conformance.commands.text.diagnosis_text import report
 from optimetry.conformance.judging.diagnose import diagnose
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets import for_torch

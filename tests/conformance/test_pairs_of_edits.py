@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from optimetry.conformance.naming import edits
-from optimetry.conformance.naming.edits import replacements_of
-from optimetry.conformance.naming.input_names import InputNames
-from optimetry.conformance.naming.nearby import FAR
-from optimetry.conformance.naming.programs import PARAM, Expression, parts_of, program_of, replaced, slots_of
+from optimetry.conformance.naming.edits import single
+from optimetry.conformance.naming.edits.single import replacements_of
+from optimetry.conformance.naming.formulas.input_names import InputNames
+from optimetry.conformance.naming.formulas.programs import PARAM, Expression, parts_of, program_of, replaced, slots_of
+from optimetry.conformance.naming.search.nearby import FAR
 from optimetry.conformance.subjects.registry import subject_named
 
 RULES = ("adam", "adagrad", "rmsprop")
@@ -67,7 +67,7 @@ def deep(part, names):
     ("kinds", "words"),
     [
         (
-            {"KINDS": (*edits.KINDS, deep), "OF_OPERANDS": (*edits.OF_OPERANDS, deep)},
+            {"KINDS": (*single.KINDS, deep), "OF_OPERANDS": (*single.OF_OPERANDS, deep)},
             f"is looked at {FAR} levels below",
         ),
         ({"OF_OPERANDS": ()}, "looks at operands, and does not say so"),
@@ -76,7 +76,7 @@ def deep(part, names):
 )
 def test_kinds_of_edits_that_pairs_would_lose_are_rejected(kinds, words, monkeypatch):
     for name, value in kinds.items():
-        monkeypatch.setattr(edits, name, value)
+        monkeypatch.setattr(single, name, value)
     assert any(words in text for text in missed("adam"))
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from optimetry.conformance.naming.notation import expression_of, text_of
-from optimetry.conformance.naming.patterns import rewritten, rules_of
+from optimetry.conformance.naming.formulas.notation import expression_of, text_of
+from optimetry.conformance.naming.formulas.patterns import rewritten, rules_of
 
 
 @pytest.mark.parametrize("formula", ["(a - b)*c", "a - b*c", "a/(b*c)", "a**2", "where(p, maximum(a, b), 0.5)"])

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from optimetry.conformance import parametrize_with_checks
-from optimetry.conformance.commands.ledger import read
+from optimetry.conformance.commands.files.ledger import read
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.plugin.checks import Judging, Nonconformity
 from optimetry.conformance.selftest.instead import computing

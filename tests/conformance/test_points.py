@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from optimetry.conformance.naming import points
 from optimetry.conformance.naming.families import DIALECTS, FAMILIES
 from optimetry.conformance.naming.families.family import MOST_WITH_RARE, axes
-from optimetry.conformance.naming.points import (
+from optimetry.conformance.naming.known import points
+from optimetry.conformance.naming.known.points import (
     DOCUMENTED,
     PointClass,
     at,
@@ -23,7 +23,7 @@ from optimetry.conformance.naming.points import (
     points_of,
     stored,
 )
-from optimetry.conformance.naming.probe_search import SETTINGS, pool, telling_cases
+from optimetry.conformance.naming.known.probe_search import SETTINGS, pool, telling_cases
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.reference.errors import UnknownOptimizerError

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.conformance.naming.points import Point, at
+from optimetry.conformance.naming.known.points import Point, at
 
 
 def stepped(optimizer: str, point: Point, hyper: dict[str, Any], param: Any, steps: list[tuple[Any, float]]) -> Any:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.conformance.naming import points, probe_search, probes
 from optimetry.conformance.naming.families import FAMILIES
-from optimetry.conformance.naming.points import classes_of, separations
-from optimetry.conformance.naming.probe_search import (
+from optimetry.conformance.naming.known import points, probe_search, probes
+from optimetry.conformance.naming.known.points import classes_of, separations
+from optimetry.conformance.naming.known.probe_search import (
     SETTINGS,
     WITNESSES,
     ProbeSearch,
@@ -21,7 +21,7 @@ from optimetry.conformance.naming.probe_search import (
     telling_cases,
     two_digits,
 )
-from optimetry.conformance.naming.probes import APART, Probed, oracles_of, probes_of
+from optimetry.conformance.naming.known.probes import APART, Probed, oracles_of, probes_of
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Expected
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.selftest.instead import computing

@@ -21,7 +21,7 @@ from optimetry.conformance import targets
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.commands.cli import main
-from optimetry.conformance.commands.harness import Rehearsal
+from optimetry.conformance.commands.harness.command import Rehearsal
 from optimetry.conformance.harness.program import ProtocolProgram
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.subjects.registry import subject_named

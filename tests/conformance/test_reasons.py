@@ -10,13 +10,13 @@ import pytest
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
-from optimetry.conformance.commands.diagnosis_text import report
+from optimetry.conformance.commands.text.diagnosis_text import report
 from optimetry.conformance.harness.python_harness import engines_of
+from optimetry.conformance.judging.counterexamples.script import run_script, script, script_of_law
 from optimetry.conformance.judging.diagnose import diagnose
-from optimetry.conformance.judging.script import run_script, script, script_of_law
 from optimetry.conformance.laws import laws_of
 from optimetry.conformance.laws.law import Difference
-from optimetry.conformance.naming.probes import probes_of
+from optimetry.conformance.naming.known.probes import probes_of
 from optimetry.conformance.numerics.agreement import SLACK, Expected, compare
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected

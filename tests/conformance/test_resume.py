@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from optimetry.conformance.commands.jobs import Job
-from optimetry.conformance.commands.resuming import resumed
+from optimetry.conformance.commands.files.resuming import resumed
+from optimetry.conformance.commands.workers.jobs import Job
 from optimetry.reference.errors import UsageError
 from optimetry.reports.keeping import add
 from optimetry.reports.results import Results, ResultsError, read

@@ -7,12 +7,12 @@ import pytest
 
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.offered import UNLIMITED
-from optimetry.conformance.commands.diagnosis_text import report
+from optimetry.conformance.commands.text.diagnosis_text import report
 from optimetry.conformance.judging.diagnose import diagnose
-from optimetry.conformance.naming.edited import Edited
-from optimetry.conformance.naming.edits import Edit
-from optimetry.conformance.naming.points import documented_class
-from optimetry.conformance.naming.rivals import candidates_of, same, told_apart
+from optimetry.conformance.naming.edits.single import Edit
+from optimetry.conformance.naming.known.points import documented_class
+from optimetry.conformance.naming.search.edited import Edited
+from optimetry.conformance.naming.search.rivals import candidates_of, same, told_apart
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.subjects.registry import subject_named

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.commands.cli import main
-from optimetry.conformance.commands.documents import formula_text, source_of
 from optimetry.conformance.commands.rules import listed, plain, screen
+from optimetry.conformance.commands.text.documents import formula_text, source_of
 from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.subjects.rules import RuleSubject

@@ -13,12 +13,12 @@ import pytest
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.judging.observed import Observed
-from optimetry.conformance.judging.partial_explanations import in_parts
+from optimetry.conformance.judging.identifying.observed import Observed
+from optimetry.conformance.judging.identifying.partial_explanations import in_parts
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.known.points import documented_class
 from optimetry.conformance.naming.mistakes import Mistake, Mistaken
-from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.runs import mistakes_of_runs, surviving
 from optimetry.conformance.naming.runs.gradients import of_all_magnitudes
 from optimetry.conformance.naming.runs.precision import stored, through

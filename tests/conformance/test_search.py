@@ -10,18 +10,18 @@ import pytest
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.examine import judge
-from optimetry.conformance.naming.budget import Budget
-from optimetry.conformance.naming.edits import Edit, lines_of_slots, replacements_by_slots, replacements_of
+from optimetry.conformance.naming.edits.single import Edit, lines_of_slots, replacements_by_slots, replacements_of
+from optimetry.conformance.naming.edits.throughout import Rewritten, edits_throughout
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.fed import runs_of
-from optimetry.conformance.naming.input_names import InputNames
-from optimetry.conformance.naming.notation import text_of
-from optimetry.conformance.naming.points import documented_class, named_classes
-from optimetry.conformance.naming.probes import probes_of
-from optimetry.conformance.naming.programs import replaced
-from optimetry.conformance.naming.search import edited_formulas
-from optimetry.conformance.naming.telling import telling_cases
-from optimetry.conformance.naming.throughout import Rewritten, edits_throughout
+from optimetry.conformance.naming.formulas.input_names import InputNames
+from optimetry.conformance.naming.formulas.notation import text_of
+from optimetry.conformance.naming.formulas.programs import replaced
+from optimetry.conformance.naming.known.points import documented_class, named_classes
+from optimetry.conformance.naming.known.probes import probes_of
+from optimetry.conformance.naming.search.budget import Budget
+from optimetry.conformance.naming.search.fed import runs_of
+from optimetry.conformance.naming.search.over_edits import edited_formulas
+from optimetry.conformance.naming.search.telling import telling_cases
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest.faults.fault import FAULTS

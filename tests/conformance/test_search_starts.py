@@ -10,11 +10,11 @@ import pytest
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.diagnose import diagnose
-from optimetry.conformance.judging.observed import Identity, Observed
-from optimetry.conformance.judging.searching import says_enough, searched
-from optimetry.conformance.naming.edited import traced
-from optimetry.conformance.naming.elsewhere import starts_elsewhere
-from optimetry.conformance.naming.notation import text_of
+from optimetry.conformance.judging.identifying.observed import Identity, Observed
+from optimetry.conformance.judging.identifying.searching import says_enough, searched
+from optimetry.conformance.naming.formulas.notation import text_of
+from optimetry.conformance.naming.known.elsewhere import starts_elsewhere
+from optimetry.conformance.naming.search.edited import traced
 from optimetry.conformance.numerics.agreement import Agreement
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.subjects.registry import subject_named

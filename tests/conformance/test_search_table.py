@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from optimetry.conformance.naming.points import named_classes
+from optimetry.conformance.naming.known.points import named_classes
 from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.selftest.search_costs import Cost, cost_of, replaced_in, section
 from optimetry.conformance.selftest.search_table import (

@@ -10,7 +10,7 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.shrink import BUDGET, shrunk
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.judging import evidence
+from optimetry.conformance.judging.counterexamples import evidence
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.targets.numpy.target import run_of

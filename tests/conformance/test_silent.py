@@ -9,8 +9,8 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.judging.observed import Observed
-from optimetry.conformance.naming.probes import Probed
+from optimetry.conformance.judging.identifying.observed import Observed
+from optimetry.conformance.naming.known.probes import Probed
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.oracle.expected import Asked, expected
 from optimetry.conformance.subjects.registry import subject_named

@@ -10,8 +10,8 @@ import pytest
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.judging.script import RULE_LOOP, WRAPPER_LOOP
-from optimetry.conformance.judging.source import formula
+from optimetry.conformance.judging.counterexamples.script import RULE_LOOP, WRAPPER_LOOP
+from optimetry.conformance.judging.counterexamples.source import formula
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.subjects.rules import RuleSubject
 

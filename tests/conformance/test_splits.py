@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.commands.diagnosis_text import report
+from optimetry.conformance.commands.text.diagnosis_text import report
 from optimetry.conformance.judging.diagnose import diagnose
-from optimetry.conformance.judging.observed import Observed
-from optimetry.conformance.judging.splitting import TELLING, Splitting, short_cases
+from optimetry.conformance.judging.identifying.observed import Observed
+from optimetry.conformance.judging.identifying.splitting import TELLING, Splitting, short_cases
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families import DIALECTS
-from optimetry.conformance.naming.points import documented_class
-from optimetry.conformance.naming.probes import Probed
+from optimetry.conformance.naming.known.points import documented_class
+from optimetry.conformance.naming.known.probes import Probed
 from optimetry.conformance.naming.sides import Unchanged, pairs_of_sides
 from optimetry.conformance.naming.splits import ONE_ELEMENT, Property, Split, properties
 from optimetry.conformance.numerics.arithmetic import PLAIN

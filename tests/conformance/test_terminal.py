@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from optimetry.conformance.commands.progress import ending_searches, progress_bar
-from optimetry.conformance.commands.terminal import filled, shown, terminal_width
-from optimetry.conformance.commands.worker import inherited
+from optimetry.conformance.commands.text.progress import ending_searches, progress_bar
+from optimetry.conformance.commands.text.terminal import filled, shown, terminal_width
+from optimetry.conformance.commands.workers.worker import inherited
 
 TABLE = """\
 optimizer  verdict   reason

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from optimetry.conformance.naming.candidates import FLUSHED, tiers, tiers_combined
-from optimetry.conformance.naming.points import PointClass, documented_class, named_classes
-from optimetry.conformance.naming.probes import Probed
+from optimetry.conformance.naming.known.points import PointClass, documented_class, named_classes
+from optimetry.conformance.naming.known.probes import Probed
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.subjects.registry import subject_named
 

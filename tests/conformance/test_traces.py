@@ -6,16 +6,23 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.naming.branches import answered, on_every_path
-from optimetry.conformance.naming.edited import Edited
-from optimetry.conformance.naming.edits import Edit
-from optimetry.conformance.naming.evaluated import fed_through, first_state, sent_of_rows, shared, updated, value_of
+from optimetry.conformance.naming.edits.single import Edit
 from optimetry.conformance.naming.families.compression import rounded_up
-from optimetry.conformance.naming.notation import text_of
-from optimetry.conformance.naming.points import documented_class
-from optimetry.conformance.naming.probes import probes_of
-from optimetry.conformance.naming.programs import program_of
-from optimetry.conformance.naming.telling import telling_cases
+from optimetry.conformance.naming.formulas.branches import answered, on_every_path
+from optimetry.conformance.naming.formulas.evaluated import (
+    fed_through,
+    first_state,
+    sent_of_rows,
+    shared,
+    updated,
+    value_of,
+)
+from optimetry.conformance.naming.formulas.notation import text_of
+from optimetry.conformance.naming.formulas.programs import program_of
+from optimetry.conformance.naming.known.points import documented_class
+from optimetry.conformance.naming.known.probes import probes_of
+from optimetry.conformance.naming.search.edited import Edited
+from optimetry.conformance.naming.search.telling import telling_cases
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import FORMATS

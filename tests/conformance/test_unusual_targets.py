@@ -20,7 +20,7 @@ import pytest
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.large import Scale
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.commands.ledger import LedgerEntry
+from optimetry.conformance.commands.files.ledger import LedgerEntry
 from optimetry.conformance.harness.program import ProtocolProgram
 from optimetry.conformance.harness.python_harness import limits_of
 from optimetry.conformance.judging.examine import judge

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.naming.families.family import FAMILIES, WITH_ARITHMETIC
-from optimetry.conformance.naming.points import at
+from optimetry.conformance.naming.known.points import at
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.reference.rule import Rule, State
 from tests.conformance.comparisons import cases_of, on_bounds

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.judging import vector_cases, vectors
-from optimetry.conformance.judging.vector_extremes import FINITE, MANY, NONFINITE, Vector, extremes, required_of
+from optimetry.conformance.judging.vectors import ordinary, writing
+from optimetry.conformance.judging.vectors.extremes import FINITE, MANY, NONFINITE, Vector, extremes, required_of
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest import vector_table
 from optimetry.conformance.selftest.equivalents import STYLES, rules_of
@@ -95,12 +95,12 @@ def test_the_reference_passes(rule, dtype):
     assert not vector_table.caught(NumpyTarget(), vectors_of(rule, dtype))
 
 
-@pytest.mark.parametrize("dtype", vectors.DTYPES)
+@pytest.mark.parametrize("dtype", writing.DTYPES)
 @pytest.mark.parametrize("book", BOOKS)
 def test_infinities_and_nan_are_judged_as_every_honest_evaluation_has_them(book, dtype):
     tried = 0
     for rule in filter(is_elementwise, BOOKS[book]):
-        vector = vectors.written(next(extremes(rule, dtype)))
+        vector = writing.written(next(extremes(rule, dtype)))
         assert vector["id"].endswith("nonfinite")
         alone = vector_table.Set([(vector, case_of({"optimizer": rule, "dtype": dtype}, vector))], 0)
         styles = [style for style in STYLES.values() if rule in rules_of(style)]
@@ -154,7 +154,7 @@ def test_flushed_subnormals_are_accepted_because_the_bound_allows_for_them(monke
     flushing = vector_table.conforming()
     assert {fault.name for fault in flushing} == {"subnormal_gradients_flushed", "subnormal_state_flushed"}
     assert not any(vector_table.caught(fault.target(), vectors_of(fault.optimizer, "float32")) for fault in flushing)
-    monkeypatch.setattr(vectors, "judged", expected)
+    monkeypatch.setattr(writing, "judged", expected)
     of_adamax = vector_table.made("adamax", "float32")
     assert vector_table.caught(FAULTS["subnormal_state_flushed"].target(), of_adamax)
 
@@ -167,13 +167,13 @@ def test_what_says_nothing_to_its_end_is_left_out():
 
 
 def test_expected_values_that_do_not_begin_again_are_refused():
-    (case, _), *_ = vector_cases.chosen("torch.adafactor", "float32")
+    (case, _), *_ = ordinary.chosen("torch.adafactor", "float32")
     pattern = np.float32([1, 2])
     small = case.replace(parameters=(pattern,), grads=((pattern,),), learning_rates=(0.1,))
     vector = dataclasses.replace(Vector.of("odd", small), shapes=((3, 3),))
     with pytest.raises(ValueError, match=r"torch\.adafactor-float32-odd: expected values do not begin again"):
-        vectors.written(vector)
-    assert vectors.written(dataclasses.replace(vector, shapes=((2,),)))["parameters"][0]["shape"] == [2]
+        writing.written(vector)
+    assert writing.written(dataclasses.replace(vector, shapes=((2,),)))["parameters"][0]["shape"] == [2]
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_a_result_that_must_be_a_number_is_allowed_every_one():
     )
     run = NumpyTarget().start(case.optimizer, dict(case.hyper), list(case.parameters))
     after = [run.step(list(grads), rate) for grads, rate in case.steps]
-    assert float.fromhex(vector["allowed"][1][0].split()[3]) == vectors.LARGEST
+    assert float.fromhex(vector["allowed"][1][0].split()[3]) == writing.LARGEST
     good = [array.copy() for array in after[1]]
     for value, accepted in ((1e308, True), (-3.0, True), (np.nan, False), (np.inf, False)):
         good[0][3] = value

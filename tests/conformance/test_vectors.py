@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.harness import python_harness
-from optimetry.conformance.judging import vector_cases, vectors
+from optimetry.conformance.judging.vectors import ordinary, writing
 from optimetry.conformance.numerics.agreement import SLACK, Expected
 from optimetry.conformance.selftest import vector_reading, vector_table
 from optimetry.conformance.selftest.faults import FAULTS
@@ -30,7 +30,7 @@ WIRE = Path(python_harness.__file__).parent
 """Where the reader in C++ has its JSON from."""
 PAGE = (ROOT / "docs" / "vectors.md").read_text(encoding="utf-8")
 
-SCHEMA = json.loads(Path(vectors.__file__).with_name("vectors.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads(Path(writing.__file__).with_name("vectors.schema.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def test_an_archive_holds_the_same_files_and_their_schema_and_is_the_same_each_t
         assert archive.namelist() == ["fluid/adam-float32.json", "vectors.schema.json"]
         assert archive.read("fluid/adam-float32.json") == (folder / "fluid" / "adam-float32.json").read_bytes()
         assert (
-            archive.read("vectors.schema.json") == Path(vectors.__file__).with_name("vectors.schema.json").read_bytes()
+            archive.read("vectors.schema.json") == Path(writing.__file__).with_name("vectors.schema.json").read_bytes()
         )
     assert "not allowed with argument" in refused("vectors", "--archive", "x.zip", "--out", "x")
     assert "is a file, must be a folder" in refused("vectors", "--archive", archives[0] / "x", "--optimizer", "adam")
@@ -90,37 +90,35 @@ def test_a_larger_case_tells_what_no_small_one_does():
     """An epsilon beside a small root shows in few cases in float32, and in small ones in float64."""
     larger = {
         dtype: [
-            [point_class.name for point_class in classes]
-            for case, classes in cases
-            if case.elements > vector_cases.LARGEST
+            [point_class.name for point_class in classes] for case, classes in cases if case.elements > ordinary.LARGEST
         ]
-        for dtype in vectors.DTYPES
-        for cases in [vector_cases.chosen("papers.radam", dtype)]
+        for dtype in writing.DTYPES
+        for cases in [ordinary.chosen("papers.radam", dtype)]
     }
     assert larger == {"float32": [["epsilon"]], "float64": []}
 
 
 def test_an_allowed_error_is_the_slack_times_the_bound_and_what_rounding_loses():
-    (case, _), *_ = vector_cases.chosen("adam", "float32")
-    oracle = vector_cases.judged(case)
-    value, allowed = vectors.rounded(oracle, case)
+    (case, _), *_ = ordinary.chosen("adam", "float32")
+    oracle = ordinary.judged(case)
+    value, allowed = writing.rounded(oracle, case)
     lost = np.abs(value.astype(np.float64) - oracle.value)
     known = np.isfinite(allowed)
     assert known.any()
     np.testing.assert_array_equal(allowed[known], (SLACK * oracle.bound + lost)[known])
     unknown = Expected(oracle.value, np.full_like(oracle.bound, np.inf), oracle.start)
-    assert np.isinf(vectors.rounded(unknown, case)[1]).all()
+    assert np.isinf(writing.rounded(unknown, case)[1]).all()
 
 
 @pytest.mark.parametrize("number", [1.0, 0.1, 3e-320, 5e-324, 1.7e308, 2.0**-30])
 def test_an_allowed_error_is_written_short_and_rounded_up(number):
-    text = vectors.short(number)
+    text = writing.short(number)
     assert re.fullmatch(r"0x[01](\.[0-9a-f]{1,3}|\.0*[0-9a-f]{1,3})?p[+-]\d+", text)
     assert number <= float.fromhex(text) <= max(number * 1.02, number + 1e-322)
 
 
 def test_the_largest_error_allows_every_number():
-    assert float.fromhex(vectors.short(vectors.LARGEST)) == float.fromhex(vectors.short(1.797e308)) == vectors.LARGEST
+    assert float.fromhex(writing.short(writing.LARGEST)) == float.fromhex(writing.short(1.797e308)) == writing.LARGEST
 
 
 COMMANDS = {

@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.conformance.commands.diagnosis_text import worked_text
+from optimetry.conformance.commands.text.diagnosis_text import worked_text
+from optimetry.conformance.judging.counterexamples import traced
+from optimetry.conformance.judging.counterexamples.traced import NotTraceable, TracedNumber, differences, on_the_way
+from optimetry.conformance.judging.counterexamples.worked import Quantity, Worked, worked
 from optimetry.conformance.judging.diagnose import diagnose
-from optimetry.conformance.judging.traced import NotTraceable, TracedNumber, differences, on_the_way
-from optimetry.conformance.judging.worked import Quantity, Worked, worked
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.known.points import documented_class
+from optimetry.conformance.naming.known.probes import probes_of
 from optimetry.conformance.naming.mistakes import Mistaken
-from optimetry.conformance.naming.points import documented_class
-from optimetry.conformance.naming.probes import probes_of
 from optimetry.conformance.naming.runs import mistakes_of_runs
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.instead import computing
@@ -102,7 +103,7 @@ def test_what_is_no_number_of_the_formula_is_not_traced() -> None:
 def test_a_mistake_of_the_tracer_is_not_taken_for_what_cannot_be_traced(monkeypatch: pytest.MonkeyPatch) -> None:
     sgd, inputs = SUBJECTS["sgd"].declaration.typical(), {"param": np.ones(()), "grad": np.ones(())}
     assert on_the_way(sgd, inputs, 0.1, 1, float)
-    monkeypatch.setattr("optimetry.conformance.judging.traced._expression", lambda operand: operand.no_such_name)
+    monkeypatch.setattr(traced, "_expression", lambda operand: operand.no_such_name)
     with pytest.raises(AttributeError, match="no_such_name"):
         on_the_way(sgd, inputs, 0.1, 1, float)
 

@@ -10,10 +10,10 @@ from unittest.mock import Mock
 import pytest
 
 from optimetry.conformance.cases.effort import Effort
-from optimetry.conformance.commands import jobs, worker, workers
-from optimetry.conformance.commands.jobs import Job, Task, work
-from optimetry.conformance.commands.launching import Launch
-from optimetry.conformance.commands.workers import Workers
+from optimetry.conformance.commands.workers import jobs, pool, worker
+from optimetry.conformance.commands.workers.jobs import Job, Task, work
+from optimetry.conformance.commands.workers.launching import Launch
+from optimetry.conformance.commands.workers.pool import Workers
 from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.conformance.targets.table import FRAMEWORKS
 from optimetry.reference.errors import TargetError
@@ -256,8 +256,8 @@ def test_a_process_that_workers_are_forked_from_has_imported_no_framework():
 def test_waiting_costs_no_processor_time(monkeypatch):
     """The parent blocks until a message or the next deadline: it does not look again and again."""
     waits = []
-    blocking = workers.wait
-    monkeypatch.setattr(workers, "wait", lambda pipes, timeout: waits.append(timeout) or blocking(pipes, timeout))
+    blocking = pool.wait
+    monkeypatch.setattr(pool, "wait", lambda pipes, timeout: waits.append(timeout) or blocking(pipes, timeout))
     error_of("Hangs", time_limit=1.0)
     assert 1 <= len(waits) <= 20, "once for each message, of which a run that hangs sends few"
     assert all(0 < timeout <= worker.LOADING_LIMIT for timeout in waits)

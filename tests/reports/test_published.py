@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from optimetry.conformance.cases.effort import EFFORTS
-from optimetry.conformance.commands.documents import document_of
-from optimetry.conformance.commands.ledger import read as read_ledger
+from optimetry.conformance.commands.files.ledger import read as read_ledger
+from optimetry.conformance.commands.text.documents import document_of
 from optimetry.conformance.harness.python_harness import engine_name, engines_of
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.numerics.formats import MARGIN

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from optimetry.conformance.commands.files.results_folder import write_tables
 from optimetry.conformance.commands.report import pictures_written
-from optimetry.conformance.commands.results_folder import write_tables
 from optimetry.reports.keeping import add
 from optimetry.reports.results import Results, ResultsError, read
 from optimetry.reports.site.build import build

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, Self
 
 from optimetry.conformance.commands.campaigns.on_worker import Site, end_pools, findings_of, site_of
-from optimetry.conformance.commands.jobs import AnyJob, Task
+from optimetry.conformance.commands.workers.jobs import AnyJob, Task
 from optimetry.reference.errors import CampaignError, OptimetryError, UsageError
 
 LOCAL = "local"

@@ -36,15 +36,15 @@ from optimetry.conformance.commands.campaigns.merged import WORST_CASES, Outcome
 from optimetry.conformance.commands.campaigns.on_worker import Site, site_at
 from optimetry.conformance.commands.campaigns.plan import CampaignPart, CampaignPlan, CertifyPart, CheckPart, SearchPart
 from optimetry.conformance.commands.certifying import judges_of, print_certificates
-from optimetry.conformance.commands.held import held
-from optimetry.conformance.commands.jobs import AnyJob, Task
-from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
-from optimetry.conformance.commands.ledger import Ledger
-from optimetry.conformance.commands.progress import progress_bar
-from optimetry.conformance.commands.results_folder import checked_folder, writing
-from optimetry.conformance.commands.resuming import measured
-from optimetry.conformance.commands.terminal import shown, terminal_width
-from optimetry.conformance.commands.workers import Workers
+from optimetry.conformance.commands.files.held import held
+from optimetry.conformance.commands.files.ledger import Ledger
+from optimetry.conformance.commands.files.results_folder import checked_folder, writing
+from optimetry.conformance.commands.files.resuming import measured
+from optimetry.conformance.commands.text.progress import progress_bar
+from optimetry.conformance.commands.text.terminal import shown, terminal_width
+from optimetry.conformance.commands.workers.jobs import AnyJob, Task
+from optimetry.conformance.commands.workers.launching import add_target, judged_as, launch_of
+from optimetry.conformance.commands.workers.pool import Workers
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import chosen_in

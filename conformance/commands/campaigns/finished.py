@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from optimetry.conformance.commands.appended import Appended
 from optimetry.conformance.commands.campaigns.plan import CampaignPlan, encoded
-from optimetry.conformance.commands.jobs import AnyJob, JobResult
+from optimetry.conformance.commands.files.appended import Appended
+from optimetry.conformance.commands.workers.jobs import AnyJob, JobResult
 
 FILE = "unfinished-campaign.jsonl"
 """In the folder of results, until a campaign is finished: what it is, then one line a task, as they finish."""

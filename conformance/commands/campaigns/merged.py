@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from optimetry.conformance.certify.worst import Worst, worst_of
 from optimetry.conformance.commands.campaigns.plan import CampaignPlan, CertifyPart, CheckPart, SearchPart, encoded
-from optimetry.conformance.commands.documents import document_of
-from optimetry.conformance.commands.results_folder import ResultsFolder, write, write_tables
-from optimetry.conformance.commands.resuming import begun
+from optimetry.conformance.commands.files.results_folder import ResultsFolder, write, write_tables
+from optimetry.conformance.commands.files.resuming import begun
+from optimetry.conformance.commands.text.documents import document_of
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.reports.certificate import Certificate
 from optimetry.reports.keeping import add

@@ -8,8 +8,8 @@ from functools import cache
 from importlib import metadata
 from typing import Any, NamedTuple
 
-from optimetry.conformance.commands.jobs import AnyJob, Loaded, Task
-from optimetry.conformance.commands.workers import Workers
+from optimetry.conformance.commands.workers.jobs import AnyJob, Loaded, Task
+from optimetry.conformance.commands.workers.pool import Workers
 from optimetry.reference.errors import TargetError
 from optimetry.reports.header import platform_here
 

@@ -22,8 +22,8 @@ from optimetry.conformance.commands.campaigns.cluster import LOCAL, Cluster
 from optimetry.conformance.commands.campaigns.finished import FILE, Finished
 from optimetry.conformance.commands.campaigns.on_worker import Site
 from optimetry.conformance.commands.campaigns.plan import CampaignPlan, SearchPart
-from optimetry.conformance.commands.jobs import AnyJob, Loaded, Task
-from optimetry.conformance.commands.launching import Launch
+from optimetry.conformance.commands.workers.jobs import AnyJob, Loaded, Task
+from optimetry.conformance.commands.workers.launching import Launch
 
 
 def nothing(task: Task, site: Site, job: AnyJob) -> list[Any]:

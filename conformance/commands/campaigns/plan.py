@@ -11,7 +11,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.certify.job import BlockJob, SearchJob
 from optimetry.conformance.certify.judged import Judge
 from optimetry.conformance.certify.worst import Worst, WorstSearch
-from optimetry.conformance.commands.jobs import AnyJob, Job, JobResult
+from optimetry.conformance.commands.workers.jobs import AnyJob, Job, JobResult
 from optimetry.reports.certificate import Certificate
 from optimetry.reports.results import Verdict, verdict_of
 

@@ -204,8 +204,8 @@ def declare(
 
     Args:
         dialects: all dialects of the subject.
-        settings: one for each probe of the family; ``python -m optimetry.conformance.naming.probe_search`` finds the
-            probes.
+        settings: one for each probe of the family, which ``python -m optimetry.conformance.naming.known.probe_search``
+            finds.
         with_arithmetic: the documented formula with a choice of how it is computed, where no family holds it.
 
     Raises:

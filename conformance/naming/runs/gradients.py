@@ -14,8 +14,8 @@ from optimetry.conformance.laws.documented import nonfinite_gradients_act
 from optimetry.conformance.laws.universal import nonfinite_gradients_stay
 from optimetry.conformance.laws.variations import poisoned
 from optimetry.conformance.naming.alterations import Alteration
+from optimetry.conformance.naming.edits.usual import CLIP_VALUES
 from optimetry.conformance.naming.mistakes import Mistake
-from optimetry.conformance.naming.usual import CLIP_VALUES
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.registry import subject_of

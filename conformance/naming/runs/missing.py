@@ -18,10 +18,10 @@ from optimetry.conformance.naming.alterations import (
     with_gradients,
     without_gradients,
 )
+from optimetry.conformance.naming.edits.throughout import averages_of
+from optimetry.conformance.naming.formulas.programs import STEP, parts_of, program_of
 from optimetry.conformance.naming.mistakes import Mistake
-from optimetry.conformance.naming.programs import STEP, parts_of, program_of
 from optimetry.conformance.naming.runs import decay
-from optimetry.conformance.naming.throughout import averages_of
 from optimetry.conformance.numerics.arrays import with_zeros
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.subject import Subject

@@ -19,8 +19,8 @@ from optimetry.conformance.laws.universal import (
     splitting,
 )
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
+from optimetry.conformance.naming.edits.usual import CLIP_GUARDS, CLIP_NORMS, NORM_GUARDS
 from optimetry.conformance.naming.mistakes import Mistake
-from optimetry.conformance.naming.usual import CLIP_GUARDS, CLIP_NORMS, NORM_GUARDS
 from optimetry.conformance.subjects.subject import Subject
 
 EACH, ROWS, ALL = "each gradient", "each row of a gradient", "all gradients together"

@@ -8,7 +8,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import EPSILON_NAMES
-from optimetry.conformance.naming import usual
+from optimetry.conformance.naming.edits import usual
 from optimetry.conformance.naming.mistakes import Hyper, Mistake, with_rates
 from optimetry.conformance.naming.runs.gradients import taken
 from optimetry.conformance.numerics.formats import FORMATS

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.naming.families.family import STEP_COUNTS, Dialect
-from optimetry.conformance.naming.points import PointClass, classes_of
+from optimetry.conformance.naming.known.points import PointClass, classes_of
 from optimetry.conformance.selftest.faults.fault import Fault, Start, enter
 from optimetry.conformance.targets.numpy.target import run_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from optimetry.conformance.naming.points import at
+from optimetry.conformance.naming.known.points import at
 from optimetry.conformance.selftest.faults.fault import Fault, FaultyTarget, enter
 from optimetry.conformance.selftest.faults.hooks import running
 from optimetry.reference.books.torch.muon import Muon

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.naming.known.points import documented_class
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS

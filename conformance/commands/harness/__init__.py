@@ -1,0 +1,1 @@
+"""The command ``optimetry harness``, which tries what a target program answers."""

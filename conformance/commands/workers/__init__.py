@@ -1,0 +1,1 @@
+"""Worker processes, the jobs that they do, and the targets that they start."""

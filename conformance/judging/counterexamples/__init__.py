@@ -1,0 +1,1 @@
+"""Counterexamples: small cases, worked through step by step, and scripts that show the difference."""

@@ -1,0 +1,135 @@
+"""Holds explanations of an engine's drawn cases against the cases that no seed draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.judging.broken import BrokenLaws, confirmed
+from optimetry.conformance.judging.identifying.observed import Identity, Observed
+from optimetry.conformance.laws import Law
+from optimetry.conformance.naming.candidates import FLUSHED
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.known.points import documented_class
+from optimetry.conformance.numerics.agreement import answered, compare, contradicted, has_lost
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.rare import rare_cases
+from optimetry.conformance.subjects.registry import subject_named
+
+RARE = "drawn cases alone would not show it, as the counterexample does"
+"""What a reason adds where a case that is never drawn decides."""
+
+
+BUT_FOR_TINY = "but for tiny gradients, whose squares are subnormal"
+"""What a reason adds to a rule that explains all cases but such that are never drawn, of these gradients."""
+
+
+def is_rare(observed: Observed, case: Case) -> bool:
+    """Whether a case is one that is never drawn."""
+    return case.content in (rare.content for rare in _rare_cases(observed))
+
+
+def rare_contradiction(observed: Observed, explanation: Explanation) -> tuple[Case, Array] | None:
+    """Return a case that is never drawn, with the run that an explanation of all drawn cases does not explain."""
+    return _contradiction(observed, explanation, _rare_cases(observed))
+
+
+def _contradiction(observed: Observed, explanation: Explanation, cases: Iterable[Case]) -> tuple[Case, Array] | None:
+    for case in cases:
+        after = observed.run(case)
+        if not compare(after, explanation.expected(case), case.form).conforms:
+            return case, after
+    return None
+
+
+def also_explaining(
+    observed: Observed, laws: BrokenLaws, rare: tuple[Case, Array], identified: Callable[[], Identity]
+) -> Identity:
+    """Identify what explains a rare case as well, which the documented rule as the drawn ones have it does not.
+
+    Args:
+        observed: the engine.
+        laws: those it breaks, whatever it computes.
+        rare: the case with its run.
+        identified: identifies what the engine computes.
+
+    Returns:
+        What is identified with that case, if it is the documented rule and explains all rare cases; else nothing.
+    """
+    observed.required.append(rare)
+    identity = identified()
+    explanation = identity.explanation
+    if (
+        explanation is not None
+        and explanation.rule.documented
+        and contradicting(observed, laws, explanation) is None
+        and rare_contradiction(observed, explanation) is None
+    ):
+        return identity
+    observed.required.pop()
+    return Identity(None)
+
+
+def flushed_in_vain(observed: Observed, explanation: Explanation) -> tuple[Case, Array] | None:
+    """Return a run with tiny gradients that a rule does not explain though it explains drawn ones with flushed numbers.
+
+    The squares of these gradients are subnormal, and they are not. So what is tiny is off for another reason, such as a
+    step that is limited, or left out, there.
+    """
+    if not explanation.arithmetic.flushes_subnormals:
+        return None
+    below = float(FORMATS[observed.dtype].smallest_normal) ** 0.5
+    tiny = (case for case in _rare_cases(observed) if _largest_gradient(case) < below)
+    return _contradiction(observed, explanation, tiny)
+
+
+def _largest_gradient(case: Case) -> float:
+    return max((float(np.max(np.abs(x), initial=0)) for row in case.grads for x in row if x is not None), default=0.0)
+
+
+def contradicting(observed: Observed, laws: BrokenLaws, explanation: Explanation) -> Law | None:
+    """Return the most telling law that is broken beyond what the rounding of an explanation explains."""
+    broken = confirmed(observed.target, laws, explanation, observed.guard).ordered if laws.broken else []
+    return broken[0].law if broken else None
+
+
+def flushing(observed: Observed) -> Identity | None:
+    """Return what is known of the documented formula where subnormals are flushed; None if some case contradicts it.
+
+    As for the document itself, a number may stand where the formula has none.
+    """
+    flushed = Explanation(documented_class(observed.optimizer), FLUSHED)
+    if rare_contradiction(observed, flushed):
+        return None
+    known = Identity(flushed)
+    for case in observed.offered(observed.cases()):
+        after = observed.run(case)
+        document, here = (compare(after, oracle, case.form) for oracle in (expected(case), flushed.expected(case)))
+        known = Identity(flushed, known.from_document + document, known.from_explanation + here, known.tried + 1)
+        if not here.conforms:
+            return None
+    return None if _only_lost(observed, flushed) else known
+
+
+def _only_lost(observed: Observed, explanation: Explanation) -> bool:
+    """Whether NaN or infinities contradict the document, and an explanation determines no element that does.
+
+    Where nothing is bounded, everything is within the bound: also what has become NaN for another reason.
+    """
+    lost = False
+    for case in (*_rare_cases(observed), *observed.offered(observed.cases())):
+        after = observed.run(case)
+        there = contradicted(after, expected(case))
+        if answered(after, explanation.expected(case), there):
+            return False
+        lost = lost or has_lost(after, there)
+    return lost
+
+
+def _rare_cases(observed: Observed) -> Iterator[Case]:
+    rare = rare_cases(subject_named(observed.optimizer), observed.dtype)
+    return observed.offered(map(observed.limits.offered, rare))

@@ -1,0 +1,1 @@
+"""Test vectors: cases with their expected values and allowed errors, for who does not run optimetry."""

@@ -1,0 +1,1 @@
+"""The edits of a formula: the small mistakes that implementations of it make."""

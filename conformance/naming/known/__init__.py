@@ -1,0 +1,1 @@
+"""Known formulas: the points of every family, in classes, and the probes that separate them."""
