@@ -10,15 +10,15 @@ from tests.pages import blocks, play
 DOCS = Path(__file__).parents[1] / "docs"
 PLAYED = ("bound", "expected-failures", "fluid", "half-precision", "index", "tutorial")
 ELSEWHERE = {
-    "accuracy": "tests/conformance/test_accuracy.py",
+    "accuracy": "tests/conformance/commands/test_accuracy.py",
     "another-language": "tests/test_programs.py",
-    "campaigns": "tests/conformance/test_campaign.py",
-    "certify": "tests/conformance/test_certify.py",
+    "campaigns": "tests/conformance/commands/test_campaign.py",
+    "certify": "tests/conformance/certify/test_certify.py",
     "ci": "tests/test_action.py",
     "protocol": "tests/test_programs.py",
     "site": "tests/reports/test_site.py",
-    "vectors": "tests/conformance/test_vectors.py",
-    "your-own-class": "tests/conformance/test_own.py",
+    "vectors": "tests/conformance/judging/test_vectors.py",
+    "your-own-class": "tests/conformance/targets/test_own.py",
 }
 """The pages whose programs and commands other tests run."""
 

@@ -31,7 +31,7 @@ def test_of_each_function_every_so_many_th_is_chosen_from_a_place_of_its_own() -
 
 
 def test_what_is_marked_whole_is_run_whole_and_what_is_slow_is_left_out() -> None:
-    files = ("tests/conformance/test_faults.py", "tests/conformance/test_narrow_slots.py")
+    files = ("tests/conformance/selftest/test_faults.py", "tests/conformance/judging/test_narrow_slots.py")
     every, some = (collected(*files, *options) for options in ((), ("--one-in", "8")))
     (whole,) = (name for name in every if name.endswith("::test_a_fault_is_rejected_by_what_is_named"))
     (slow,) = (name for name in every if name.endswith("::test_optax_is_named_eager_compiled_and_in_a_tree"))

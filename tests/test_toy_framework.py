@@ -106,7 +106,9 @@ def test_the_toy_is_judged_and_held_to_its_ledger(run):
 
 @pytest.mark.slow
 def test_the_toy_is_tested_as_every_framework(tree):
-    assert " passed" in tree.pytest("-k", "toy", "tests/conformance/test_targets.py", "tests/conformance/test_peers.py")
+    assert " passed" in tree.pytest(
+        "-k", "toy", "tests/conformance/targets/test_targets.py", "tests/conformance/targets/test_peers.py"
+    )
 
 
 def test_the_toy_is_installed_and_published_by_sessions(tree):

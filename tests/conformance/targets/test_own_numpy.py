@@ -160,7 +160,7 @@ def test_a_state_on_the_class_is_found_though_runs_cannot_be_saved(name):
 
 
 def test_a_state_on_the_class_is_found_in_a_process_of_its_own(optimetry, monkeypatch):
-    monkeypatch.chdir(Path(__file__).parent)
+    monkeypatch.chdir(Path(__file__).parents[1])
     options = ("--as", "momentum", "--with", "mu=momentum", "--effort", "quick", "--dtype", "float32")
     status, out, _ = optimetry("check", "numpy:classes_for_numpy.StateOfTheClass", *options)
     assert status == 1

@@ -34,7 +34,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes are ended 
 
 @pytest.fixture(autouse=True)
 def _here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(Path(__file__).parent)
+    monkeypatch.chdir(Path(__file__).parents[1])
 
 
 def started(name: str) -> tuple[ProtocolProgram, ProgramTarget]:
@@ -121,7 +121,7 @@ def test_a_killed_judge_leaves_no_target_behind() -> None:
         "from tests.conformance.deeds import SGD\n"
         "target.run_whole(SGD.replace(optimizer='momentum', hyper={'momentum': 0.9, 'use_nesterov': False}), ())\n"
     )
-    root = str(Path(__file__).parents[2])
+    root = str(Path(__file__).parents[3])
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([root, *filter(None, sys.path)])}
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environment) as judge_:
         assert judge_.stdout is not None

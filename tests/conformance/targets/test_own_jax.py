@@ -6,7 +6,7 @@ import pytest
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets import for_jax, for_optax
 from tests.conformance.judged import assert_rejected
-from tests.conformance.test_own import FEW, classes, judged, needs
+from tests.conformance.targets.test_own import FEW, classes, judged, needs
 
 pytestmark = pytest.mark.usefixtures("miniatures")
 

@@ -205,7 +205,7 @@ def test_memory_does_not_grow_with_the_number_of_cases() -> None:
     assert counts[2] <= counts[0] + 20  # there were 100 more for every hundred cases
 
 
-HARNESS = Path(__file__).with_name("ending_harness.py")
+HARNESS = Path(__file__).parents[1] / "ending_harness.py"
 
 
 def test_a_run_of_a_process_that_is_gone_is_not_ended_in_the_next_one() -> None:

@@ -9,7 +9,7 @@ from optimetry.conformance.selftest.equivalents import STYLES
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.sensitivity import PAGE, passes_naive_test
 
-TEXT = (Path(__file__).parents[2] / PAGE).read_text(encoding="utf-8")
+TEXT = (Path(__file__).parents[3] / PAGE).read_text(encoding="utf-8")
 
 
 def names(heading: str) -> list[str]:

@@ -12,7 +12,7 @@ from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets import for_torch
 from optimetry.conformance.targets.loading import load_target
 from optimetry.reference.errors import TargetError
-from tests.conformance.test_own import DECAYS, classes, judged
+from tests.conformance.targets.test_own import DECAYS, classes, judged
 
 torch = pytest.importorskip("torch")
 

@@ -14,7 +14,7 @@ import pytest
 
 from optimetry.reports.results import read
 
-MINIATURES = str(Path(__file__).parent)
+MINIATURES = str(Path(__file__).parents[1])
 QUICK = ("--effort", "quick", "--optimizer", "sgd", "--dtype", "float32")
 COMMAND = (sys.executable, "-c", "import sys; from optimetry.conformance.commands.cli import main; sys.exit(main())")
 

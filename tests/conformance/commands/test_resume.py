@@ -19,7 +19,7 @@ from optimetry.reports.keeping import add
 from optimetry.reports.results import Results, ResultsError, read
 from optimetry.reports.speed import Speed
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-c", "import sys; from optimetry.conformance.commands.cli import main; sys.exit(main())")
 ASKED = (
     "--optimizer",

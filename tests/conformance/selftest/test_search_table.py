@@ -31,7 +31,7 @@ from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.rule import State
 from optimetry.reference.rules import RULES
 
-TEXT = (Path(__file__).parents[2] / PAGE).read_text(encoding="utf-8")
+TEXT = (Path(__file__).parents[3] / PAGE).read_text(encoding="utf-8")
 EDITED = edited_faults()
 
 

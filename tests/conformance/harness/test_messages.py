@@ -187,7 +187,7 @@ def test_the_harness_runs_under_an_old_python(monkeypatch: pytest.MonkeyPatch) -
     python = old_python()
     if python is None:
         pytest.skip("no Python 3.7 to 3.9 with NumPy on the PATH")
-    monkeypatch.chdir(Path(__file__).parent)
+    monkeypatch.chdir(Path(__file__).parents[1])
     program = ProtocolProgram(python_command(python, "hostile:Honest"))
     (verdict,) = judge([ProgramTarget.started(program, Guard())], "sgd", "float32", effort=Effort("few", 9, 3), seed=0)
     program.close()

@@ -19,7 +19,7 @@ from optimetry.conformance.targets.session import ALONE, MOST, Guard, in_turn, r
 from optimetry.reference.errors import TargetEnded, TargetFault, TargetHung
 from tests.conformance.breaks_on_a_case import BAD
 
-LIAR = (sys.executable, "-S", str(Path(__file__).with_name("lying_harness.py")))
+LIAR = (sys.executable, "-S", str(Path(__file__).parents[1] / "lying_harness.py"))
 
 BEGINNINGS = (1.0, 2.0, BAD, 3.0)
 

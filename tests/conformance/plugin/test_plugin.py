@@ -32,8 +32,8 @@ HEAVY = {"numpy", "ml_dtypes", "hypothesis.strategies", "jsonschema", "tabulate"
 @pytest.fixture
 def suite(pytester, monkeypatch):
     """Run pytest on the suite in this process, the miniatures within reach, of workers too."""
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=":")
-    monkeypatch.syspath_prepend(Path(__file__).parent)
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]), prepend=":")
+    monkeypatch.syspath_prepend(Path(__file__).parents[1])
 
     def ran(*arguments, paths=SUITE):
         return pytester.runpytest_inprocess(*paths, "-p", "no:cacheprovider", *arguments)
@@ -49,7 +49,7 @@ def test_a_conforming_target_passes_under_readable_ids(suite):
 
 
 def test_the_page_of_continuous_integration_lists_every_option(pytestconfig):
-    page = (Path(__file__).parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "ci.md").read_text(encoding="utf-8")
     options = {name for name in vars(pytestconfig.option) if name.startswith("optimizer_")}
     assert options == {name.replace("-", "_") for name in re.findall(r"^\| `--(optimizer-\w+) ", page, re.MULTILINE)}
 

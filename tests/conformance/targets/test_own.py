@@ -153,7 +153,7 @@ def test_a_class_for_keras_whose_variables_are_not_told_apart_is_given_every_gra
 
 
 def test_an_isolated_class_is_played_by_the_harness(optimetry, monkeypatch):
-    monkeypatch.chdir(Path(__file__).parent)
+    monkeypatch.chdir(Path(__file__).parents[1])
     options = ("--as", "momentum", "--with", "mu=momentum", "--effort", "quick", "--dtype", "float32")
     status, out, _ = optimetry("check", "numpy:classes_for_numpy.NeverNesterov", *options)
     assert status == 1

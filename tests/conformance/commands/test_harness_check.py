@@ -15,7 +15,7 @@ from optimetry.conformance.commands.harness.interview import Remark
 from optimetry.conformance.harness import program as program_module
 from optimetry.conformance.harness.program import ProtocolProgram
 
-MINIATURE = (sys.executable, "-S", str(Path(__file__).with_name("lying_harness.py")))
+MINIATURE = (sys.executable, "-S", str(Path(__file__).parents[1] / "lying_harness.py"))
 
 LIES = [
     ("says another protocol", "hello", r"protocol: 1 was expected"),

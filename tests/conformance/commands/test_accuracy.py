@@ -222,7 +222,7 @@ def test_a_target_that_fails_is_named(optimetry):
 @pytest.mark.usefixtures("miniatures")
 @pytest.mark.parametrize("how", ["apart", "program"])
 def test_a_target_that_crashes_costs_its_own_runs(optimetry, how, monkeypatch):
-    path = str(Path(__file__).parent)
+    path = str(Path(__file__).parents[1])
     monkeypatch.setenv("PYTHONPATH", path)
     target = ["hostile:Segfault"] if how == "apart" else ["--", *python_command(None, "hostile:Segfault")]
     options = ("--optimizer", "momentum", "--optimizer", "sgd", "--dtype", "float32", "--steps", 3)

@@ -21,7 +21,7 @@ from optimetry.conformance.subjects.registry import SUBJECTS
 
 exhibit.load()
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 ABOUT, FOUND = showing.read(DOCS / "museum.jsonl")
 
 SAMPLE = (

@@ -28,7 +28,7 @@ from optimetry.conformance.selftest.confusion import (
 from optimetry.conformance.selftest.faults import FAULTS, outcome
 from optimetry.conformance.selftest.sensitivity import DTYPES
 
-TEXT = (Path(__file__).parents[2] / PAGE).read_text(encoding="utf-8")
+TEXT = (Path(__file__).parents[3] / PAGE).read_text(encoding="utf-8")
 CLASSES = [point_class for optimizer in FAMILIES for point_class in unnamed(optimizer)]
 
 

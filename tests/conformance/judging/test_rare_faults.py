@@ -22,7 +22,7 @@ from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.targets.numpy.target import run_of
 from optimetry.reference.rules import RULES
 from tests.conformance.judged import with_hooks
-from tests.conformance.test_rare import contradicts, refuted
+from tests.conformance.judging.test_rare import contradicts, refuted
 
 
 def refuted_by(optimizer: str, **hooks: Any) -> list[Case]:

@@ -197,7 +197,7 @@ def test_a_run_that_was_killed_goes_on_and_gives_the_same_bytes(optimetry, tmp_p
     assert optimetry(*arguments, "--out", undisturbed)[0] == 0
     code = "from optimetry.conformance.commands.cli import main; main()"
     command = [sys.executable, "-c", code, *map(str, arguments), "--out", str(killed)]
-    running = subprocess.Popen(command, cwd=Path(__file__).parent, stderr=subprocess.DEVNULL)
+    running = subprocess.Popen(command, cwd=Path(__file__).parents[1], stderr=subprocess.DEVNULL)
     file, limit = killed / FILE, time.monotonic() + 60
     while not file.exists() or file.read_bytes().count(b"\n") < 2:
         assert running.poll() is None

@@ -99,6 +99,6 @@ def test_a_diagnosis_is_the_same() -> None:
 
 
 def test_the_target_of_the_tests_needs_no_optimetry() -> None:
-    text = Path(__file__).with_name("hostile.py").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[1] / "hostile.py").read_text(encoding="utf-8")
     assert "optimetry." not in text
     assert sys.modules.get("hostile") is None

@@ -24,7 +24,7 @@ from optimetry.conformance.targets.session import Guard
 from tests.conformance.judged import vectors_of
 from tests.conformance.reader_faults import READER_FAULTS
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples" / "vectors"
 WIRE = Path(python_harness.__file__).parent
 """Where the reader in C++ has its JSON from."""
