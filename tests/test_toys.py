@@ -170,7 +170,7 @@ OF_ONE_RULE = re.compile(
 
 @pytest.mark.slow
 def test_the_toy_passes_the_tests_of_rules(tree: Tree) -> None:
-    chosen = ("accelerated/test_equality", "accelerated/test_rows", "conformance/test_equivalents")
+    chosen = ("accelerated/test_equality", "accelerated/test_rows", "conformance/selftest/test_equivalents")
     which = "toy and not float64 and (numpy or test_equivalents)"
     printed = tree.pytest("-k", which, "-rp", *(f"tests/{name}.py" for name in chosen))
     passed = Counter(re.findall(r"^PASSED tests/(\w+)", printed, re.MULTILINE))

@@ -28,9 +28,9 @@ from optimetry.conformance.judging.identifying.nearest import nearest_to
 from optimetry.conformance.judging.identifying.observed import Identity, Observed
 from optimetry.conformance.judging.identifying.partial_explanations import decay_found, in_parts, split_found
 from optimetry.conformance.judging.identifying.rare_runs import (
-    BUT_FOR_TINY,
     RARE,
     also_explaining,
+    but_for,
     contradicting,
     flushed_in_vain,
     flushing,
@@ -250,10 +250,11 @@ def _identified(
     shown: dict[str, Any] | None = None,
 ) -> Finding:
     """Return what is found on an engine that an explanation holds for; ``shown`` stands for its counterexample."""
-    rule, ways, said = explanation.rule, explanation.arithmetic, explanation.reason
+    rule, ways = explanation.rule, explanation.arithmetic
     if not rule.documented and flushed_in_vain(observed, explanation):
         ways = replace(ways, flushes_subnormals=False)
-        said = f"{replace(explanation, arithmetic=ways).reason}; {BUT_FOR_TINY}"
+    holds_but = "" if rule.documented else but_for(observed, Explanation(rule, ways))
+    said = "; ".join(filter(None, [Explanation(rule, ways).reason, holds_but]))
     computes = Computes(rule.name, explanation.formula, False, ways.record(), same_as=list(identity.elsewhere))
     finding = Finding(observed, identity.from_document, identity.tried, computes=computes, explanation=explanation)
     if rule.documented and not ways.imprecise:  # subnormals are flushed, and that is all

@@ -24,6 +24,9 @@ from optimetry.conformance.subjects.subject import Subject
 from optimetry.reference.declaration import Hyperparameter, Interval
 from optimetry.reference.errors import HyperparameterError
 
+Described = tuple[str, Case]
+"""What is rare about a case, as what stands behind "but for", and the case."""
+
 STEPS, MANY_STEPS = 4, 20
 SHAPE = (3, 4)
 
@@ -63,6 +66,8 @@ NEAR = 2.0**-10
 GUARDED = 1e-9
 """The size of gradients, or of their squares, beside which the usual epsilons differ, where 0 is taken for one."""
 
+TINY_GRADIENTS = "tiny gradients, whose squares are subnormal"
+
 POWERS = {
     "float32": (70, 40, -40, -70, -105),
     "bfloat16": (70, 40, -40, -70, -105),
@@ -71,9 +76,14 @@ POWERS = {
 """The powers of two by which gradients are scaled, and parameters with small ones; outer squares overflow or are 0."""
 
 
-@cache
 def rare_cases(subject: Subject, dtype: str) -> tuple[Case, ...]:
     """Return the cases that are not drawn: of a rule normally distributed numbers, of a wrapper a drawn case."""
+    return tuple(case for _, case in described_cases(subject, dtype))
+
+
+@cache
+def described_cases(subject: Subject, dtype: str) -> tuple[Described, ...]:
+    """Return the cases that are not drawn, each with what is rare about it in words."""
     cases = _of_rule if isinstance(subject, RuleSubject) else _of_wrapper
     return tuple(cases(subject, dtype))
 
@@ -107,7 +117,7 @@ def _domains(subject: Subject) -> Iterator[tuple[Hyperparameter, Interval]]:
             yield number, number.domain
 
 
-def _of_rule(subject: Subject, dtype: str) -> Iterator[Case]:
+def _of_rule(subject: Subject, dtype: str) -> Iterator[Described]:
     form, rng, shape = FORMATS[dtype], np.random.default_rng(0), fitting(subject, SHAPE)
     parameter, *grads = (rng.standard_normal(shape) for _ in range(1 + MANY_STEPS))
     for grad in grads:
@@ -116,51 +126,60 @@ def _of_rule(subject: Subject, dtype: str) -> Iterator[Case]:
     if subject.shaped:  # the default number of an iteration's steps amplifies rounding until nothing can be judged
         hyper = {**hyper, **{number.name: 1 for number in subject.hyperparameters() if number.kind is int}}
 
-    def case(rates: tuple[float, ...], scale: float = 1.0, start: float = 1.0, **changed: Any) -> Iterator[Case]:
+    def case(
+        words: str, rates: tuple[float, ...], scale: float = 1.0, start: float = 1.0, **changed: Any
+    ) -> Iterator[Described]:
         with suppress(HyperparameterError):  # one number may exclude another
             subject.of({**hyper, **changed})
             fed = tuple(((scale * grad).astype(form.dtype),) for grad in islice(cycle(grads), len(rates)))
             begun = ((start * parameter).astype(form.dtype),)
-            yield Case(subject.name, dtype, {**hyper, **changed}, rates, begun, fed)
+            yield words, Case(subject.name, dtype, {**hyper, **changed}, rates, begun, fed)
 
-    usual = (rate,) * STEPS
-    yield from case((rate, 0.0) * (STEPS // 2))  # the first is the first size of a step in Rprop
-    yield from case((0.0,) * STEPS, start=0.0)  # beside 0 the smallest step shows
-    yield from case((LARGE_RATE,) * STEPS)
-    yield from case((LARGE_RATE,) * STEPS, start=0.0)  # where a norm is 0
-    yield from case(tuple(rate * SLOWLY**step for step in range(MANY_STEPS)), start=NEAR)
+    usual, large = (rate,) * STEPS, f"a learning rate of {LARGE_RATE:g}"
+    # The first is the first size of a step in Rprop.
+    yield from case("a learning rate of 0 in every other step", (rate, 0.0) * (STEPS // 2))
+    yield from case("a learning rate of 0", (0.0,) * STEPS, start=0.0)  # beside 0 the smallest step shows
+    yield from case(large, (LARGE_RATE,) * STEPS)
+    yield from case(large, (LARGE_RATE,) * STEPS, start=0.0)  # where a norm is 0
+    falling = tuple(rate * SLOWLY**step for step in range(MANY_STEPS))
+    yield from case("a learning rate that falls slowly", falling, start=NEAR)
     small = float(form.smallest_normal) ** 0.25  # beside which an epsilon shows, and whose square has all digits
     for number in may_be_zero(subject):
         scales = dict.fromkeys((small, GUARDED, GUARDED**0.5)) if number.name in EPSILON_NAMES else (1.0,)
         for scale in scales:
-            yield from case(usual, scale, start=scale, **{number.name: 0.0})
-    yield from case(usual, start=NEAR, **{x.name: _with_digits(x, hyper[x.name]) for x in subject.hyperparameters()})
+            yield from case(f"{number.name} = 0", usual, scale, start=scale, **{number.name: 0.0})
+    digits = {number.name: _with_digits(number, hyper[number.name]) for number in subject.hyperparameters()}
+    yield from case("numbers with all their digits", usual, start=NEAR, **digits)
     closer = {number.name: _nearer_1(number, hyper[number.name], CLOSER) for number in subject.hyperparameters()}
     if closer != hyper:
-        yield from case((rate,) * MANY_STEPS, start=NEAR, **closer)
+        yield from case("decay rates close to 1", (rate,) * MANY_STEPS, start=NEAR, **closer)
     zero = {number.name: 0.0 for number in may_be_zero(subject)}
-    yield from case(tuple(SMALL_RATE / 2**step for step in range(STEPS)), start=SMALL_RATE, **zero)
+    smaller = tuple(SMALL_RATE / 2**step for step in range(STEPS))
+    yield from case("learning rates below 1e-08", smaller, start=SMALL_RATE, **zero)
     real = [number.name for number in subject.hyperparameters() if number.kind is float]
     steeper = {name: STEEPER * hyper[name] for name in real if hyper[name] < 0}
     if steeper:
-        yield from case(usual, start=NEAR, **steeper)
+        words = " and ".join(f"{name} = {value:g}" for name, value in steeper.items())
+        yield from case(words, usual, start=NEAR, **steeper)
     for number in subject.hyperparameters():
         if number.kind is int:
-            yield from case((rate,) * MANY_STEPS, start=NEAR, **{number.name: COUNT})
+            yield from case(f"{number.name} = {COUNT}", (rate,) * MANY_STEPS, start=NEAR, **{number.name: COUNT})
+    tiny = float(form.smallest_normal) ** 0.5
     for power in POWERS.get(dtype, ()):
-        yield from case(usual, 2.0**power, min(2.0**power, NEAR))
-    yield from case((LARGEST_RATE,) * STEPS, **_large(subject))
+        words = TINY_GRADIENTS if 2.0**power < tiny else f"gradients around 2^{power}"
+        yield from case(words, usual, 2.0**power, min(2.0**power, NEAR))
+    yield from case(f"a learning rate of {LARGEST_RATE:g}", (LARGEST_RATE,) * STEPS, **_large(subject))
     if form.largest > FAR:
-        yield from case(usual, start=FAR)
+        yield from case("parameters around 2^18", usual, start=FAR)
     for name, end in untried_ends(subject).items():
-        yield from case(usual, **{name: end})
-    (plain,) = case(usual)
-    yield plain.replace(grads=plain.grads[:1] * STEPS)
-    yield _of_sizes(plain, [fitting(subject, (size,)) for size in WHOLE_SIZES])
+        yield from case(f"{name} = {end:g}", usual, **{name: end})
+    ((_, plain),) = case("", usual)
+    yield "the same gradient in each step", plain.replace(grads=plain.grads[:1] * STEPS)
+    yield "tensors of 16 to 128 elements", _of_sizes(plain, [fitting(subject, (size,)) for size in WHOLE_SIZES])
     on = {name: value for name, value in (all_on(subject) or {}).items() if name in real}  # else there may be no state
-    for long in case((rate,) * len(GAPS), **on):
+    for words, long in case("gradients that are missing for many steps", (rate,) * len(GAPS), **on):
         rows = zip(long.grads, GAPS, strict=True)
-        yield long.replace(grads=tuple(row if present else (None,) for row, present in rows))
+        yield words, long.replace(grads=tuple(row if present else (None,) for row, present in rows))
 
 
 def _of_sizes(case: Case, shapes: Sequence[Shape]) -> Case:
@@ -187,7 +206,7 @@ def _nearer_1(number: Hyperparameter, value: Any, times: float) -> Any:
     return near if number.domain is not None and near in number.domain else value
 
 
-def _of_wrapper(subject: Subject, dtype: str) -> Iterator[Case]:
+def _of_wrapper(subject: Subject, dtype: str) -> Iterator[Described]:
     numbers = [number.name for number in subject.hyperparameters() if number.kind is float]
     drawn = drawn_cases(subject, dtype, seed=0, count=100)
     first = next(case for case in drawn if case.size and case.grads and all(case.hyper[name] for name in numbers))
@@ -195,11 +214,13 @@ def _of_wrapper(subject: Subject, dtype: str) -> Iterator[Case]:
         hyper = {**first.hyper, number.name: 0.0}
         with suppress(HyperparameterError):
             subject.of(hyper)
-            yield first.replace(hyper=hyper)
+            yield f"{number.name} = 0", first.replace(hyper=hyper)
     if "min" in first.hyper:  # both ends above 0, so that what is clipped may change its sign
         largest = abs(first.hyper["max"])
-        yield first.replace(hyper={**first.hyper, "min": largest / 2, "max": largest})
-    yield first.replace(parameters=tuple(np.asarray(param * param.dtype.type(TINY)) for param in first.parameters))
+        yield "a min above 0", first.replace(hyper={**first.hyper, "min": largest / 2, "max": largest})
+    tiny = tuple(np.asarray(param * param.dtype.type(TINY)) for param in first.parameters)
+    yield "parameters around 2^-60", first.replace(parameters=tiny)
     rng = np.random.default_rng(0)
     several = [tuple(rng.standard_normal(size).astype(first.form.dtype) for size in WHOLE_SIZES) for _ in range(3)]
-    yield first.replace(learning_rates=first.learning_rates[:1] * 2, parameters=several[0], grads=tuple(several[1:]))
+    twice = first.replace(learning_rates=first.learning_rates[:1] * 2)
+    yield "tensors of 16 to 128 elements", twice.replace(parameters=several[0], grads=tuple(several[1:]))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-
-import numpy as np
+from collections.abc import Callable, Iterator
+from itertools import chain
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.broken import BrokenLaws, confirmed
@@ -15,35 +14,44 @@ from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.known.points import documented_class
 from optimetry.conformance.numerics.agreement import answered, compare, contradicted, has_lost
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.oracle.expected import expected
-from optimetry.conformance.subjects.rare import rare_cases
+from optimetry.conformance.subjects.rare import TINY_GRADIENTS, Described, described_cases
 from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.rules import RuleSubject, documented_defaults
 
 RARE = "drawn cases alone would not show it, as the counterexample does"
 """What a reason adds where a case that is never drawn decides."""
 
 
-BUT_FOR_TINY = "but for tiny gradients, whose squares are subnormal"
-"""What a reason adds to a rule that explains all cases but such that are never drawn, of these gradients."""
+MOST = 2
+"""How many kinds of cases a reason names that a rule does not explain."""
+
+OTHER = "a case that is never drawn"
+"""What is said of a case which is another where the target declines some numbers."""
 
 
 def is_rare(observed: Observed, case: Case) -> bool:
     """Whether a case is one that is never drawn."""
-    return case.content in (rare.content for rare in _rare_cases(observed))
+    return case.content in (rare.content for _, rare in _rare_cases(observed))
 
 
 def rare_contradiction(observed: Observed, explanation: Explanation) -> tuple[Case, Array] | None:
     """Return a case that is never drawn, with the run that an explanation of all drawn cases does not explain."""
-    return _contradiction(observed, explanation, _rare_cases(observed))
+    contradicted = (case for _, case in _rare_cases(observed) if not _holds(observed, explanation, case))
+    return next(((case, observed.run(case)) for case in contradicted), None)
 
 
-def _contradiction(observed: Observed, explanation: Explanation, cases: Iterable[Case]) -> tuple[Case, Array] | None:
-    for case in cases:
-        after = observed.run(case)
-        if not compare(after, explanation.expected(case), case.form).conforms:
-            return case, after
-    return None
+def but_for(observed: Observed, explanation: Explanation) -> str:
+    """Return in words which cases that are never drawn a rule does not explain; empty if it explains all."""
+    rare = _rare_cases(observed)
+    excepted = list(dict.fromkeys(words for words, case in rare if not _holds(observed, explanation, case)))
+    more = len(excepted) - MOST
+    named, last = (excepted[:MOST], f"{more} more such cases") if more > 0 else (excepted[:-1], "".join(excepted[-1:]))
+    return f"but for {' and '.join(filter(None, [', '.join(named), last]))}" if excepted else ""
+
+
+def _holds(observed: Observed, explanation: Explanation, case: Case) -> bool:
+    return compare(observed.run(case), explanation.expected(case), case.form).conforms
 
 
 def also_explaining(
@@ -74,21 +82,14 @@ def also_explaining(
     return Identity(None)
 
 
-def flushed_in_vain(observed: Observed, explanation: Explanation) -> tuple[Case, Array] | None:
-    """Return a run with tiny gradients that a rule does not explain though it explains drawn ones with flushed numbers.
+def flushed_in_vain(observed: Observed, explanation: Explanation) -> bool:
+    """Whether a rule leaves a run with tiny gradients unexplained that explains drawn ones with flushed numbers.
 
     The squares of these gradients are subnormal, and they are not. So what is tiny is off for another reason, such as a
     step that is limited, or left out, there.
     """
-    if not explanation.arithmetic.flushes_subnormals:
-        return None
-    below = float(FORMATS[observed.dtype].smallest_normal) ** 0.5
-    tiny = (case for case in _rare_cases(observed) if _largest_gradient(case) < below)
-    return _contradiction(observed, explanation, tiny)
-
-
-def _largest_gradient(case: Case) -> float:
-    return max((float(np.max(np.abs(x), initial=0)) for row in case.grads for x in row if x is not None), default=0.0)
+    tiny = (case for words, case in _rare_cases(observed) if words == TINY_GRADIENTS)
+    return explanation.arithmetic.flushes_subnormals and not all(_holds(observed, explanation, case) for case in tiny)
 
 
 def contradicting(observed: Observed, laws: BrokenLaws, explanation: Explanation) -> Law | None:
@@ -121,7 +122,8 @@ def _only_lost(observed: Observed, explanation: Explanation) -> bool:
     Where nothing is bounded, everything is within the bound: also what has become NaN for another reason.
     """
     lost = False
-    for case in (*_rare_cases(observed), *observed.offered(observed.cases())):
+    rare = (case for _, case in _rare_cases(observed))
+    for case in chain(rare, observed.offered(observed.cases())):
         after = observed.run(case)
         there = contradicted(after, expected(case))
         if answered(after, explanation.expected(case), there):
@@ -130,6 +132,12 @@ def _only_lost(observed: Observed, explanation: Explanation) -> bool:
     return lost
 
 
-def _rare_cases(observed: Observed) -> Iterator[Case]:
-    rare = rare_cases(subject_named(observed.optimizer), observed.dtype)
-    return observed.offered(map(observed.limits.offered, rare))
+def _rare_cases(observed: Observed) -> Iterator[Described]:
+    subject = subject_named(observed.optimizer)
+    usual = documented_defaults(subject)[0] if isinstance(subject, RuleSubject) else {}
+    for words, case in described_cases(subject, observed.dtype):
+        offered = observed.limits.offered(case)
+        rare = {name: value for name, value in case.hyper.items() if value != usual.get(name)}
+        kept = case.learning_rates == offered.learning_rates and rare.items() <= offered.hyper.items()
+        if observed.offers(offered):
+            yield words if kept else OTHER, offered

@@ -11,8 +11,9 @@ import pytest
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.selftest.instead import Instead
+from optimetry.conformance.targets.numpy.target import run_of
 from optimetry.conformance.targets.own import for_torch
-from tests.conformance.judged import FEW, QUICK, flushed, verdict_of
+from tests.conformance.judged import FEW, QUICK, class_named, flushed, verdict_of
 
 Array = Any
 
@@ -97,23 +98,26 @@ def test_a_square_that_underflows_excuses_no_step_of_0(dtype: str) -> None:
     assert (verdict.verdict, "float32 arithmetic" in verdict.reason) == ("diverges", False)
 
 
-def lion_without_a_hessian(rule: Any) -> Any:
-    """As Sophia's step where its curvature is never filled: tiny momenta move by less than their sign."""
-
+def sign_of_momentum(rule: Any, limited: Callable[[Array], Array] = np.sign) -> Any:
     def update(state: dict[str, Array], param: Array, grad: Array, rate: float) -> Array:
         kind = grad.dtype.type
         state["m"] = kind(rule.beta2) * state["m"] + kind(1 - rule.beta2) * grad
         decayed = param - kind(rate) * kind(rule.weight_decay) * param
-        return decayed - kind(rate) * np.sign(state["m"]) * np.minimum(np.abs(state["m"]) / kind(1e-15), 1)
+        return decayed - kind(rate) * limited(state["m"])
 
     return update
+
+
+def lion_without_a_hessian(rule: Any) -> Any:
+    """As Sophia's step where its curvature is never filled: tiny momenta move by less than their sign."""
+    return sign_of_momentum(rule, lambda m: np.sign(m) * np.minimum(np.abs(m) / m.dtype.type(1e-15), 1))
 
 
 def test_a_dialect_is_not_computed_where_numbers_are_tiny() -> None:
     """It explains every drawn case but for numbers that are as tiny as those that hardware flushes."""
     verdict = verdict_of(computing(lion_without_a_hessian, "papers.lion"), "papers.lion", effort=QUICK)
     assert (verdict.verdict, str(verdict.computes)) == ("dialect", "sign_of_momentum")
-    assert verdict.reason.endswith("; but for tiny gradients, whose squares are subnormal")
+    assert verdict.reason.endswith("; but for gradients around 2^-40 and tiny gradients, whose squares are subnormal")
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -263,3 +267,33 @@ def test_a_rule_of_another_book_names_what_drawn_cases_show() -> None:
     target = computing(lars_by_the_norm_of_a_sum_on_flushing_hardware, "papers.lars")
     verdict = verdict_of(target, "papers.lars", "float64")
     assert (verdict.verdict, verdict.dialect) == ("dialect", "lars_momentum:norm_of_sum_learning_rate_outside")
+
+
+def test_a_reason_says_which_cases_that_are_never_drawn_a_dialect_does_not_explain() -> None:
+    amsgrad = class_named("adam", "amsgrad")
+
+    def without_zero(rule: Any, parameters: list[Array]) -> Any:
+        return run_of(amsgrad.of({**rule.hyper(), "epsilon": rule.epsilon or 1e-7}), parameters)
+
+    verdict = verdict_of(Instead(without_zero, "adam"), "adam", effort=QUICK)
+    assert str(verdict.computes) == "amsgrad"
+    assert verdict.reason.endswith("; but for epsilon = 0")
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        ((0, 32), "but for a learning rate of 64"),
+        ((0, 2), "but for a learning rate of 4 and a learning rate of 64"),
+        ((1e-7, 2), "but for a learning rate of 0 in every other step, a learning rate of 0 and 3 more such cases"),
+    ],
+)
+def test_of_the_cases_that_contradict_a_dialect_two_are_named(limits: tuple[float, float], words: str) -> None:
+    class Limited(PerParameter):
+        def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+            return super().step(grads, float(np.clip(learning_rate, *limits)))
+
+    target = Instead(lambda rule, parameters: Limited(parameters, sign_of_momentum(rule)), "papers.lion")
+    verdict = verdict_of(target, "papers.lion", effort=QUICK)
+    assert str(verdict.computes) == "sign_of_momentum"
+    assert verdict.reason.endswith(f"; {words}")
