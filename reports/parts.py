@@ -28,6 +28,7 @@ MISTAKES = {
 RUN = {
     "held": "keeps {what} in {format}",
     "used": "keeps {what} in {format}, {how}",
+    "narrowed": "uses {what} in {format}",
     "rounded": "rounds {what} to {format}",
     "late": "uses {what} of {steps} before",
     "returned_late": "returns the parameters of {steps} before",

@@ -63,7 +63,9 @@ class Finding:
         """Return this with what explains every case in parts, such as a mistake that breaks a universal law."""
         partial, identity = explained
         reason = reasons.held_otherwise(partial, constants_of(self.observed.limits)) or partial.reason
-        finding = replace(self, computes=Computes(parts=partial.parts), reason=reason, partial=partial)
+        verdict: Outcome = "imprecise" if isinstance(partial, Mistaken) and partial.imprecise else self.verdict
+        computes = Computes(parts=partial.parts)
+        finding = replace(self, verdict=verdict, computes=computes, reason=reason, partial=partial)
         if identity.tried <= self.tried:
             return finding
         return replace(finding, agreement=identity.from_document, tried=identity.tried)

@@ -6,7 +6,7 @@ rounding bound of the rule decides, as for every other explanation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any
@@ -46,8 +46,9 @@ class Mistake:
         returned: maps a case and the rule's expected value in it to the expected value of what is returned.
         needs: the checks of laws of which one must be broken: otherwise the document allows it, and it is no mistake.
         shown_by: makes further cases of a case, on which alone it may show; None where it shows on any.
-        seen: whether what a target does with a case has the mark of the mistake, which its bound alone, if it is a wide
-            one, does not ask for.
+        seen: whether what a target does with some cases has the mark of the mistake, which its bound alone, if it is a
+            wide one, does not ask for.
+        saves: how many slots in its format a target must save, as its bound would explain one that has all digits, too.
         strength: the hyperparameter that it acts by; a target that holds it at 0 has no such mistake.
     """
 
@@ -61,7 +62,8 @@ class Mistake:
     returned: Callable[[Case, Expected], Expected] = lambda case, value: value
     needs: tuple[LawCheck, ...] = ()
     shown_by: Callable[[Case], Iterator[Case]] | None = None
-    seen: Callable[[Run, Case], bool] = lambda run, case: True
+    seen: Callable[[Run, Iterable[Case]], bool] = lambda run, cases: True
+    saves: int = 0
     strength: str = ""
 
     @property
@@ -129,6 +131,11 @@ class Mistaken:
     def rule(self) -> PointClass:
         """The rule that is computed."""
         return self.explanation.rule
+
+    @property
+    def imprecise(self) -> bool:
+        """Whether it is the documented rule with less precision, such as a slot in a narrower format."""
+        return self.rule.documented and self.mistake.loses_digits
 
     @property
     def part(self) -> Part:

@@ -102,8 +102,10 @@ def kind_of(fault: Fault) -> str:
     verdict, _, parts = text.partition(": ")
     if text == FOUND:
         return EDITED
+    if ", but " in parts:
+        return RUN
     if verdict == "diverges" and parts:
-        return RUN if ", but " in parts else SPLIT if ";" in parts else MISTAKEN
+        return SPLIT if ";" in parts else MISTAKEN
     return kinds.get(verdict, OUTSIDE)
 
 

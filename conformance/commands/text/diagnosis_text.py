@@ -73,7 +73,7 @@ def _finding(diagnosis: Diagnosis) -> str:
     verdict, explanation = diagnosis.verdict, diagnosis.explanation
     law = f", but breaks a law, {verdict.law}" if verdict.law else ""
     if verdict.computes.parts:
-        return f"DIVERGES, {verdict.computes}{law}"
+        return f"{verdict.verdict.upper()}, {verdict.computes}{law}"
     if law and verdict.share is not None and verdict.share <= SLACK:
         return f"DIVERGES, the documented rule{law}"
     if explanation is None:

@@ -11,9 +11,8 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.identifying.narrowed import narrowed
 from optimetry.conformance.judging.identifying.observed import Identity, Observed
+from optimetry.conformance.judging.identifying.saved_slots import format_of_slots
 from optimetry.conformance.judging.identifying.short_numbers import with_short_numbers
-from optimetry.conformance.laws.law import Trial
-from optimetry.conformance.laws.resumed import saved
 from optimetry.conformance.naming.candidates import FLUSHED, tiers, tiers_combined, tiers_computed_in, tiers_of_steps
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import STEP_COUNTS
@@ -27,7 +26,6 @@ from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.numerics.formats import FORMATS, narrowest
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.subject import LEARNING_RATE
-from optimetry.conformance.targets.session import watched
 
 ENOUGH = 4
 """How many cases must hold to name another rule: probes tell apart the points of one family alone."""
@@ -94,22 +92,8 @@ def identify_steps(observed: Observed) -> Identity:
     """
     if not subject_named(observed.optimizer).has_learning_rate:
         return Identity(None)
-    narrower = "float32" if observed.dtype == "float64" and _steps_fit(observed) else _format_of_slots(observed)
+    narrower = "float32" if observed.dtype == "float64" and _steps_fit(observed) else format_of_slots(observed)
     return _first_holding(observed, tiers_of_steps(observed.optimizer, narrower)) if narrower else Identity(None)
-
-
-def _format_of_slots(observed: Observed) -> str | None:
-    """Return the narrowest format that holds all slots in several cases; None where none does, or nothing is saved."""
-    held = []
-    for case in islice(observed.offered(observed.cases()), ENOUGH):
-        with watched(observed.guard):
-            begun = saved(Trial(observed.target, case, observed.guard), len(case.grads))
-        shapes = [param.shape for param in case.parameters]
-        slots = [arrays for arrays in (begun.state if begun else {}).values() if [x.shape for x in arrays] == shapes]
-        held += [x.astype(case.form.dtype).reshape(-1) for arrays in slots for x in arrays if x.dtype.name in FORMATS]
-    numbers = np.concatenate(held) if held else np.zeros(0)
-    finite = numbers[np.isfinite(numbers)]
-    return narrowest(finite) if finite.any() else None
 
 
 def _steps_fit(observed: Observed) -> bool:

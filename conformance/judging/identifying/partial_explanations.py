@@ -10,6 +10,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.identifying.observed import Identity, More, Observed, no_more
+from optimetry.conformance.judging.identifying.saved_slots import saves_in
 from optimetry.conformance.judging.identifying.splitting import Splitting
 from optimetry.conformance.laws import Law
 from optimetry.conformance.naming.candidates import arithmetics, tiers_of_mistakes, tiers_of_runs
@@ -167,8 +168,9 @@ def _changes(observed: Observed, mistaken: Mistaken, more: More) -> bool:
     must be seen in what the target does.
     """
     if mistaken.mistake.loses_digits:
-        seen = all(mistaken.mistake.seen(observed.run_anew, case) for case in observed.first_offered())
-        return seen and _misses_digits(observed, mistaken)
+        seen = mistaken.mistake.seen(observed.run_anew, observed.first_offered())
+        saves, name = mistaken.mistake.saves, mistaken.mistake.run["format"]
+        return seen and (not saves or saves_in(observed, saves, name)) and _misses_digits(observed, mistaken)
     tried = _drawn_and_made(observed, more)
     pairs = ((case, mistaken.expected(case).value, mistaken.explanation.expected(case)) for case in tried)
     return any(not explains(value, rule, case.form) for case, value, rule in pairs)

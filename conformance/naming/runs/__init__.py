@@ -32,6 +32,7 @@ def mistakes_of_runs(subject: Subject, dtype: str) -> tuple[Tier, ...]:
     """Return what a run of a subject may do, in tiers: first what shows on any case, then what further cases show."""
     lists = (precision.mistakes, late.mistakes, skipped.mistakes, state.mistakes, missing.mistakes, decay.mistakes)
     of_gradients = (scaled.mistakes, gradients.replacing_finite, gradients.replacing_nonfinite)
-    further = (narrow_slots.mistakes, skipped.of_elements, *of_gradients, moved.mistakes, zeros.mistakes)
+    slots = (narrow_slots.mistakes, narrow_slots.computed_with)
+    further = (*slots, skipped.of_elements, *of_gradients, moved.mistakes, zeros.mistakes)
     first = tuple(mistake for listed in lists for mistake in listed(subject, dtype))
     return first, *(tuple(listed(subject, dtype)) for listed in further)

@@ -6,7 +6,7 @@ the bound does not grow by a unit of the format, and a slot that merely is inexa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -44,7 +44,7 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
                 fed = {"fed": partial(Case.mapped, param=through(name))} if start else {}
                 yield _holding(["the parameters"], name, alteration=parameters, **fed)
             rounding = Alteration(update=partial(_step_rounded, name))
-            yield _rounding(["each step"], name, alteration=rounding, seen=partial(_steps_to, name))
+            yield _rounding(["each step"], name, alteration=rounding, seen=partial(steps_to, name))
         else:
             yield _holding(["its state"], name, alteration=Alteration(feed=partial(_wrapper_state_held, name)))
             yield _rounding(["what it returns"], name, alteration=Alteration(feed=partial(_results_rounded, name)))
@@ -64,17 +64,17 @@ def _rounding(what: Sequence[str], name: str, **how: Any) -> Mistake:
     return Mistake(run={"finding": "rounded", "what": list(what), "format": name}, **how)
 
 
-def _does_the_same(fed: Callable[[Case], Case], run: Run, case: Case) -> bool:
-    """Whether a target does with what is rounded already what it does with a case; not asked where that overflows."""
-    rounded = fed(case)
-    overflows = not all(np.isfinite(array).all() for array in rounded.arrays)
-    return overflows or same_bits(run(case), run(rounded))
+def _does_the_same(fed: Callable[[Case], Case], run: Run, cases: Iterable[Case]) -> bool:
+    """Whether a target does with what is rounded already what it does with cases; not asked where that overflows."""
+    pairs = ((case, fed(case)) for case in cases)
+    finite = ((case, rounded) for case, rounded in pairs if all(np.isfinite(array).all() for array in rounded.arrays))
+    return all(same_bits(run(case), run(rounded)) for case, rounded in finite)
 
 
-def _steps_to(name: str, run: Run, case: Case) -> bool:
-    """Whether a format holds what a first step makes of parameters that are 0."""
-    after = run(case.upto(1).mapped(param=np.zeros_like))
-    return FORMATS[name].holds(after[np.isfinite(after)])
+def steps_to(name: str, run: Run, cases: Iterable[Case]) -> bool:
+    """Whether a format holds what first steps make of parameters that are 0."""
+    steps = (run(case.upto(1).mapped(param=np.zeros_like)) for case in cases)
+    return all(FORMATS[name].holds(after[np.isfinite(after)]) for after in steps)
 
 
 def through(name: str) -> Callable[[Array], Array]:

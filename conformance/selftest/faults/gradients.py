@@ -178,7 +178,7 @@ enter(
         optimizer="lamb",
         defect="gradients pass through float16, as in compressed communication",
         start=hooked(gradient=partial(rounded, dtype=np.float16)),
-        outcome="diverges: documented, but rounds gradients to float16",
+        outcome="imprecise: documented, but rounds gradients to float16",
     ),
     Fault(
         name="absolute_gradient",

@@ -1,4 +1,4 @@
-"""Slots held in bfloat16 that enter each update there: their products are rounded, the numbers, or the new slots."""
+"""Slots in less precision that enter each update there: products are rounded, numbers, new slots, or steps."""
 
 from __future__ import annotations
 
@@ -64,33 +64,57 @@ class _RoundedBeforeTheStep(Momentum):
         return param - lr * direction, State(velocity=velocity)
 
 
+def _single(array: Array) -> Any:
+    return np.array(array, np.float32)
+
+
+class _StepsFromFloat32(Adam):
+    """As NumPy computes: in float32 what is made of float32 arrays and Python numbers alone."""
+
+    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        beta1, beta2 = float(self.beta1), float(self.beta2)
+        moment1 = _single(beta1 * _single(state.moment1) + (1 - beta1) * grad)
+        moment2 = _single(beta2 * _single(state.moment2) + (1 - beta2) * np.square(grad))
+        rate = lr * np.sqrt(1 - self.beta2**t) / (1 - self.beta1**t)
+        step = rate * moment1.astype(grad.dtype) / (np.sqrt(moment2) + float(self.epsilon))
+        return param - step, State(moment1=moment1.astype(grad.dtype), moment2=moment2.astype(grad.dtype))
+
+
 enter(
     Fault(
         name="state_multiplied_in_bfloat16",
         optimizer="adam",
         defect="the first moment is of bfloat16, and so is its product with a Python number: Optax with mu_dtype",
         start=computing_as(_MultipliedThere),
-        outcome="diverges: documented, but keeps moment1 in bfloat16, multiplied there",
+        outcome="imprecise: documented, but keeps moment1 in bfloat16, multiplied there",
     ),
     Fault(
         name="state_multiplied_by_bfloat16",
         optimizer="papers.lion",
         defect="the numbers that multiply a momentum of bfloat16 become bfloat16: Optax with mu_dtype, compiled",
         start=computing_as(_ByRoundedNumbers),
-        outcome="diverges: documented, but keeps m in bfloat16, multiplied by numbers rounded to it",
+        outcome="imprecise: documented, but keeps m in bfloat16, multiplied by numbers rounded to it",
     ),
     Fault(
         name="state_updated_in_bfloat16",
         optimizer="decayed_adagrad",
         defect="an average of bfloat16 is updated in place, by mul_ and addcmul_ of torch, and the step divides by it",
         start=computing_as(_UpdatedThere),
-        outcome="diverges: documented, but keeps moment in bfloat16, updated there",
+        outcome="imprecise: documented, but keeps moment in bfloat16, updated there",
     ),
     Fault(
         name="state_rounded_before_the_step",
         optimizer="momentum",
         defect="the new velocity is copied to an array of bfloat16, from which the step is computed",
         start=computing_as(_RoundedBeforeTheStep),
-        outcome="diverges: documented, but keeps velocity in bfloat16, rounded before the step",
+        outcome="imprecise: documented, but keeps velocity in bfloat16, rounded before the step",
+    ),
+    Fault(
+        name="steps_from_float32_moments",
+        optimizer="adam",
+        defect="moments are made in the default dtype of a library, float32, beside parameters of float64",
+        start=computing_as(_StepsFromFloat32),
+        outcome="imprecise: documented, but uses moment1 and moment2 in float32",
+        dtypes=("float64",),
     ),
 )

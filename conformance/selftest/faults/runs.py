@@ -124,10 +124,18 @@ EMA = ExponentialMovingAverage.name
 
 
 def beside(
-    name: str, optimizer: str, does: str, defect: str, start: Start, *, rule: str = "documented", **more: Any
+    name: str,
+    optimizer: str,
+    does: str,
+    defect: str,
+    start: Start,
+    *,
+    rule: str = "documented",
+    verdict: str = "diverges",
+    **more: Any,
 ) -> Fault:
     """Declare a fault of a run, which ``does`` something beside its rule: the documented one, or ``rule``."""
-    return Fault(name, optimizer, defect, start, outcome=f"diverges: {rule}, but {does}", **more)
+    return Fault(name, optimizer, defect, start, outcome=f"{verdict}: {rule}, but {does}", **more)
 
 
 enter(
@@ -138,6 +146,7 @@ enter(
         "the second moment alone is held in bfloat16, to save memory",
         _slot_in("moment2", ml_dtypes.bfloat16),
         dtypes=("float32", "float64"),
+        verdict="imprecise",
         because="computes the documented rule, but keeps moment2 in bfloat16",
     ),
     beside(
@@ -146,6 +155,7 @@ enter(
         "keeps moment1 in float16",
         "the first moment alone is held in float16",
         _slot_in("moment1", np.float16),
+        verdict="imprecise",
     ),
     beside(
         "linear_part_in_float32",
@@ -154,6 +164,7 @@ enter(
         "the linear part is held in float32 beside float64 parameters",
         _slot_in("linear_accum", np.float32),
         dtypes=("float64",),
+        verdict="imprecise",
     ),
     beside(
         "average_in_bfloat16",
@@ -161,6 +172,7 @@ enter(
         "keeps its state in bfloat16",
         "averages are held in bfloat16",
         run_as(_HalfAverage),
+        verdict="imprecise",
     ),
     beside(
         "every_second_update_skipped",

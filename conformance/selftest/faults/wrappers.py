@@ -250,7 +250,7 @@ enter(
         "oracle",
         "the strength passes through float16",
         NarrowStrength,
-        "diverges: documented, but rounds its hyperparameters to float16",
+        "imprecise: documented, but rounds its hyperparameters to float16",
     ),
     _fault("forgets_the_rest", DGC, "conservation", "what is not sent is lost", ForgetsTheRest),
     _fault("largest_upwards", DGC, "conservation", "the largest, not by magnitude", LargestUpwards),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import util
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.judging.examine import judge
-from optimetry.conformance.naming.runs.narrow_slots import FACTORS, PRODUCTS, SUMS, Narrow
+from optimetry.conformance.naming.runs.narrow_slots import BOUNDS, FACTORS, PRODUCTS, RESULTS, SUMS, UPDATED, Narrow
 from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.targets import for_numpy, for_optax
@@ -79,6 +81,83 @@ def test_what_is_new_is_rounded_where_the_step_uses_it() -> None:
         np.testing.assert_array_equal(after.value, in_bfloat16(HALF.astype(np.float64) + OTHERS.astype(np.float64)))
     wide = slot() + new
     np.testing.assert_array_equal(wide.value, HALF.astype(np.float64) + OTHERS.astype(np.float64))
+
+
+SINGLE = np.array([0.1, 3.0, 2.0**-20, 2.0**-140], np.float32)
+WIDE = FORMATS["float64"]
+
+
+def single(*behind: str) -> Narrow:
+    return Narrow(Bounded.exact(SINGLE.astype(WIDE.wide), WIDE), "float32", UPDATED, behind)
+
+
+def divisors(*behind: str) -> tuple[np.ndarray, Bounded]:
+    """What NumPy makes of a slot in float32, and what a way of rounding knows of it."""
+    new = np.square(np.array([0.7, 1e-3, 1e-4, 1e-30]))
+    moment = 0.9 * single(*behind) + Bounded.exact(new.astype(WIDE.wide), WIDE)
+    stored = (np.float32(0.9) * SINGLE + new).astype(np.float32)
+    np.testing.assert_array_equal(moment.value, stored)
+    np.testing.assert_array_equal(moment.bound, 0)
+    return np.sqrt(stored) + np.float32(1e-8), np.sqrt(moment) + 1e-8
+
+
+def test_in_the_order_of_the_formula_what_is_made_of_a_slot_is_known_exactly() -> None:
+    computed, divisor = divisors(RESULTS)
+    np.testing.assert_array_equal(divisor.value, computed)
+    np.testing.assert_array_equal(divisor.bound, 0)
+
+
+def test_in_another_order_it_has_the_bound_of_its_format() -> None:
+    computed, divisor = divisors(BOUNDS)
+    assert (np.abs(computed - divisor.value) <= divisor.bound).all()
+    assert (divisor.bound <= 2.0**-21 * divisor.magnitude).all()
+    assert (divisor.bound > 0).all()
+
+
+@pytest.mark.parametrize("behind", [RESULTS, BOUNDS])
+def test_what_a_wide_array_takes_part_in_is_computed_as_wide(behind: str) -> None:
+    _, divisor = divisors(behind)
+    step = Bounded.exact(np.array([0.7, 1e-3, 0.5, 0.1]).astype(WIDE.wide), WIDE) * divisor
+    assert not isinstance(step, Narrow)
+    assert (step.bound / step.magnitude < 1.01 * (divisor.bound / divisor.magnitude) + 2.0**-52).all()
+
+
+@pytest.mark.parametrize(("behind", "wide"), [((RESULTS,), True), ((FACTORS, PRODUCTS, RESULTS), False)])
+def test_a_rate_is_a_number_of_python_or_one_of_float64(behind: tuple[str, ...], wide: bool) -> None:
+    moment = 1.0 * single(*behind) + Bounded.exact(np.zeros(4).astype(WIDE.wide), WIDE)
+    product = 0.1 * moment
+    expected = 0.1 * SINGLE.astype(np.float64) if wide else np.float32(0.1) * SINGLE
+    np.testing.assert_allclose(product.value.astype(np.float64), expected, rtol=2.0**-52, atol=0)
+    assert isinstance(product, Narrow) != wide
+
+
+class WithMoment:
+    """Adagrad with decay, by NumPy, whose moment is made in a dtype, and whose divisor is enlarged."""
+
+    def __init__(self, dtype: Any, factor: float = 1, decay: float = 0.95, epsilon: float = 1e-6) -> None:
+        self.decay, self.epsilon, self.dtype, self.factor, self.moment = decay, epsilon, dtype, factor, None
+
+    def update(self, weight: Any, grad: Any, lr: float) -> Any:
+        moment = np.zeros(weight.shape, self.dtype) if self.moment is None else self.moment
+        self.moment = np.asarray(self.decay * moment + (1 - self.decay) * grad * grad, self.dtype)
+        return weight - lr * grad / (np.sqrt(self.moment) * self.factor + self.epsilon)
+
+
+def judged(target: Any) -> Any:
+    (verdict,) = judge([target], "decayed_adagrad", "float64", effort=Effort("few", 40, 2), seed=0, search=None)
+    return verdict
+
+
+def test_a_slot_in_float32_is_told_from_numbers_that_are_combined_there() -> None:
+    verdict = judged(for_numpy(partial(WithMoment, np.float32), "decayed_adagrad"))
+    assert verdict.verdict == "imprecise"
+    assert verdict.reason == "computes the documented rule, but uses moment in float32"
+
+
+def test_a_divisor_that_is_off_by_as_much_as_float32_rounds_is_no_slot_in_float32() -> None:
+    verdict = judged(for_numpy(partial(WithMoment, np.float64, 1 + 2.0**-24), "decayed_adagrad"))
+    assert verdict.verdict == "diverges"
+    assert "float32" not in str(verdict.computes)
 
 
 def test_an_array_is_no_number() -> None:

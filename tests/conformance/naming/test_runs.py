@@ -308,5 +308,5 @@ def test_what_is_rounded_is_seen_in_what_a_target_does(what: str) -> None:
         single = case.mapped(grad=through("float32"))
         return run(single) if what == "gradients" else through("float32")(run(single))
 
-    assert not rounding.seen(run, case)
-    assert rounding.seen(run_rounding, case)
+    assert not rounding.seen(run, [case])
+    assert rounding.seen(run_rounding, [case])
