@@ -22,9 +22,8 @@ from optimetry.conformance.subjects.rules import RuleSubject, documented_default
 RARE = "drawn cases alone would not show it, as the counterexample does"
 """What a reason adds where a case that is never drawn decides."""
 
-
 MOST = 2
-"""How many kinds of cases a reason names that a rule does not explain."""
+"""How many kinds of cases a reason names that a rule does not explain; one more is named in the place of its count."""
 
 OTHER = "a case that is never drawn"
 """What is said of a case which is another where the target declines some numbers."""
@@ -46,8 +45,8 @@ def but_for(observed: Observed, explanation: Explanation) -> str:
     rare = _rare_cases(observed)
     excepted = list(dict.fromkeys(words for words, case in rare if not _holds(observed, explanation, case)))
     more = len(excepted) - MOST
-    named, last = (excepted[:MOST], f"{more} more such cases") if more > 0 else (excepted[:-1], "".join(excepted[-1:]))
-    return f"but for {' and '.join(filter(None, [', '.join(named), last]))}" if excepted else ""
+    *named, last = [*excepted[:MOST], f"{more} more such cases"] if more > 1 else excepted or [""]
+    return f"but for {' and '.join([', '.join(named), last] if named else [last])}" if excepted else ""
 
 
 def _holds(observed: Observed, explanation: Explanation, case: Case) -> bool:
