@@ -94,14 +94,16 @@ def _unsupported(absent: Sequence[tuple[Verdict, str]], width: int) -> str:
 
 
 def _merged(verdicts: Iterable[Verdict]) -> Iterator[tuple[Verdict, str]]:
-    """Yield one verdict for all engines that agree in everything a row shows, and their names."""
+    """Yield one verdict for engines that agree in everything a row shows, and their names, or ``all`` that offer it."""
     for _, group in groupby(verdicts, key=lambda verdict: (verdict.optimizer, verdict.dtype)):
         engines: dict[str, tuple[Verdict, list[str]]] = {}
         for verdict in group:
             shown = dataclasses.replace(verdict, engine="", counterexample=None)
             engines.setdefault(line(shown), (shown, []))[1].append(verdict.engine)
-        for verdict, names in engines.values():
-            yield verdict, "all" if len(engines) == 1 and len(names) > 1 else ", ".join(names)
+        rows = engines.values()
+        offered = [names for verdict, names in rows if verdict.verdict != "unsupported"] or [names for _, names in rows]
+        for verdict, names in rows:
+            yield verdict, "all" if offered == [names] and len(names) > 1 else ", ".join(names)
 
 
 def _broken(name: str, room: int) -> str:

@@ -16,6 +16,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from optimetry.conformance.harness.python_harness import COLUMNS, GAPS, IN_ROWS, OFFSET, ROWS
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS, Format
 
@@ -23,6 +24,15 @@ Grads = tuple[Array | None, ...]
 
 ArrayChange = Callable[[Array], Any]
 """Returns what takes the place of an array: another array, or a number where a ufunc makes one of a 0-d array."""
+
+
+LYING = {
+    ROWS: "in rows",
+    COLUMNS: "in columns",
+    GAPS: "with gaps between elements",
+    OFFSET: "behind one element of a buffer",
+}
+"""Layouts in words."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +46,7 @@ class Case:
         learning_rates: one for each step.
         parameters: the parameters before the first step.
         grads: for each step one gradient, or None, for each parameter; an average is fed parameters instead.
+        layouts: how the target is to hold parameters in memory, and how gradients.
     """
 
     optimizer: str
@@ -44,11 +55,18 @@ class Case:
     learning_rates: tuple[float, ...]
     parameters: tuple[Array, ...]
     grads: tuple[Grads, ...]
+    layouts: tuple[str, str] = IN_ROWS
 
     @property
     def form(self) -> Format:
         """The floating-point format of ``dtype``."""
         return FORMATS[self.dtype]
+
+    @property
+    def lying(self) -> str:
+        """How arrays lie in memory, in words."""
+        of_parameters, of_gradients = (LYING[layout] for layout in self.layouts)
+        return f"parameters {of_parameters}, gradients {of_gradients}"
 
     @property
     def arrays(self) -> tuple[Array, ...]:
@@ -75,7 +93,8 @@ class Case:
         """What is fed, bit for bit: equal for cases that no target can tell apart."""
         arrays = (*self.parameters, *(grad for grads in self.grads for grad in grads))
         bits = tuple(None if array is None else (array.shape, array.tobytes()) for array in arrays)
-        return self.optimizer, self.dtype, repr(sorted(self.hyper.items())), repr(self.learning_rates), bits
+        hyper, rates = repr(sorted(self.hyper.items())), repr(self.learning_rates)
+        return self.optimizer, self.dtype, hyper, rates, bits, self.layouts
 
     def replace(self, **changes: Any) -> Case:
         """Return this case with other fields."""
@@ -129,6 +148,7 @@ class Case:
             "learning_rates": [rate.hex() for rate in self.learning_rates],
             "parameters": [_array_out(param) for param in self.parameters],
             "grads": [[None if grad is None else _array_out(grad) for grad in grads] for grads in self.grads],
+            **layouts_out(self),
         }
         return json.dumps(fields)
 
@@ -137,6 +157,7 @@ class Case:
         """Read the case that `to_json` wrote."""
         fields = json.loads(text)
         dtype = FORMATS[fields["dtype"]].dtype
+        of_parameters, of_gradients = fields.get("layouts", IN_ROWS)
         return cls(
             optimizer=fields["optimizer"],
             dtype=fields["dtype"],
@@ -146,7 +167,13 @@ class Case:
             grads=tuple(
                 tuple(None if grad is None else _array_in(grad, dtype) for grad in grads) for grads in fields["grads"]
             ),
+            layouts=(of_parameters, of_gradients),
         )
+
+
+def layouts_out(case: Case) -> dict[str, Any]:
+    """Return what JSON says of layouts: nothing where all is in rows."""
+    return {} if case.layouts == IN_ROWS else {"layouts": list(case.layouts)}
 
 
 def _mapped(grad: Array | None, change: ArrayChange) -> Array | None:

@@ -47,8 +47,15 @@ BUFFER = 1 << 18
 LIMITS = ("cannot", "pinned", "at_most", "dtypes", "shared")
 """The attributes of a target that say what it does not offer."""
 
-GROUPS, MIXED, BESIDE = "groups", "mixed dtypes", "runs side by side"
-"""What a target may offer beside runs over one group in one dtype."""
+GROUPS, MIXED, BESIDE, STRIDED = "groups", "mixed dtypes", "runs side by side", "strided arrays"
+"""What a target may offer beside runs over one group of contiguous arrays in one dtype."""
+
+ROWS, COLUMNS, GAPS, OFFSET = "rows", "columns", "gaps", "offset"
+"""How an array lies in memory: row by row, column by column, or row by row with a gap behind each element; or without
+gaps, and behind one element of a buffer, so that it begins at no address at which vectors of elements do."""
+
+IN_ROWS = (ROWS, ROWS)
+"""How parameters and gradients lie, unless a run says otherwise."""
 
 SCALED, ACCUMULATED = "step_scaled", "step_accumulated"
 """Steps that a run may take beside plain ones; a wrapper of gradients has them under the names of `TRANSFORMS`."""
@@ -182,7 +189,8 @@ class Feeding:
 
     The target gets copies of the parameters, and each parameter's gradients in one buffer that is overwritten before
     every step, so that a target that keeps the buffer sees its contents change. The parameters in ``fresh`` get a
-    new array at every step instead. All are arrays, 0-d ones too, with memory of their own, C-contiguous and writeable.
+    new array at every step instead. All are arrays, 0-d ones too, with memory of their own, writeable, and C-contiguous
+    unless ``layouts`` says otherwise.
 
     Args:
         start: begins the run: takes the optimizer's name, hyperparameters and parameters.
@@ -191,6 +199,7 @@ class Feeding:
         hyper: its hyperparameters.
         parameters: what the run begins with.
         fresh: see above.
+        layouts: how parameters lie in memory, and how gradients do.
 
     Attributes:
         run: what the target has started.
@@ -207,11 +216,13 @@ class Feeding:
         hyper: Mapping[str, Any],
         parameters: Sequence[Any],
         fresh: Sequence[int] = (),
+        layouts: Sequence[str] = IN_ROWS,
     ) -> None:
         self.kind, self.original, self.fresh = kind, parameters, fresh
+        of_parameters, self.of_gradients = layouts
         self.taken = 0
-        self.parameters = [np.array(param, order="C") for param in parameters]
-        self.buffers = [np.empty_like(param) for param in self.parameters]
+        self.parameters = [laid_out(param, of_parameters) for param in parameters]
+        self.buffers = [laid_out(param, self.of_gradients) for param in parameters]
         self.run: Any = start(optimizer, dict(hyper), list(self.parameters))
         if self.run is None:
             raise self.fault("start returned None, must be a run")
@@ -248,7 +259,7 @@ class Feeding:
         """Return the gradients in the arrays that the target is given."""
         self.taken += 1
         for i in self.fresh:
-            self.buffers[i] = np.empty_like(self.buffers[i])
+            self.buffers[i] = laid_out(self.buffers[i], self.of_gradients)
         pairs = list(zip(self.buffers, grads))
         for buffer, grad in pairs:
             if grad is not None:
@@ -268,6 +279,18 @@ class Feeding:
         for i, (array, before) in enumerate(zip(fed, original)):
             if array is not None and before is not None and array.tobytes() != before.tobytes():
                 raise self.fault(f"{change} {i}, an input")
+
+
+def laid_out(array: Any, layout: str) -> Any:
+    """Copy an array into memory of its own, which lies as a layout says; what else is in it are ones."""
+    if layout == GAPS:
+        own = np.ones((*array.shape, 2), array.dtype)[..., 0]
+    elif layout == OFFSET:
+        own = np.ones(array.size + 1, array.dtype)[1:].reshape(array.shape)
+    else:
+        own = np.empty(array.shape, array.dtype, order="F" if layout == COLUMNS else "C")
+    own[...] = array
+    return own
 
 
 def copied(arrays: Any) -> Any:
@@ -533,7 +556,8 @@ class Player:
             raise Unsupported(reason)
         if reason is not None:
             raise Fault(f"unsupported() {what_is_no_reason(reason)}")
-        return Feeding(start, kind, optimizer, hyper, parameters, request.get("fresh", ()))
+        layouts = request.get("layouts", IN_ROWS)
+        return Feeding(start, kind, optimizer, hyper, parameters, request.get("fresh", ()), layouts)
 
     def _run(self, request: Mapping[str, Any]) -> Any:
         run = self.runs.get(request["run"])
@@ -631,8 +655,8 @@ def otherwise(run: Feeding, kind: str) -> Any:
 def offered(engine: Any) -> list[str]:
     """Name what an engine offers beside runs over one group in one dtype."""
     groups = callable(getattr(engine, "start_groups", None))
-    mixed, beside = getattr(engine, "mixes_dtypes", False), getattr(engine, "side_by_side", False)
-    return [GROUPS] * groups + [MIXED] * bool(mixed) + [BESIDE] * bool(beside)
+    said = {MIXED: "mixes_dtypes", BESIDE: "side_by_side", STRIDED: "strided"}
+    return [GROUPS] * groups + [what for what, name in said.items() if getattr(engine, name, False)]
 
 
 def hyper_from_json(hyper: Mapping[str, Any]) -> dict[str, Any]:

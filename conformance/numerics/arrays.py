@@ -21,6 +21,23 @@ def apart(vector: Array, like: Sequence[Array]) -> list[Array]:
     return [part.reshape(array.shape) for part, array in zip(np.split(vector, ends), like, strict=True)]
 
 
+ALIGNED = 64
+"""Bytes of the widest vectors of elements that processors have, and of a line of their caches."""
+
+
+def alike(array: Array) -> Array:
+    """Copy an array into memory of its own that lies as that of the array.
+
+    It has the same strides, and begins at an address with the same remainder by `ALIGNED`; what else is there are ones.
+    """
+    reach = sum((count - 1) * stride for count, stride in zip(array.shape, array.strides, strict=True))
+    room = np.ones((reach + ALIGNED) // array.itemsize + 1 if array.size else 0, array.dtype)
+    ahead = (array.ctypes.data - room.ctypes.data) % ALIGNED // array.itemsize
+    own = np.lib.stride_tricks.as_strided(room[ahead:], array.shape, array.strides)
+    own[...] = array
+    return own
+
+
 def same_bits(a: Array, b: Array) -> bool:
     """Tell whether two arrays of one dtype hold the same bits; ``-0.0`` and NaN payloads count."""
     return a.tobytes() == b.tobytes()

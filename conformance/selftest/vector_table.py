@@ -38,6 +38,7 @@ BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 OUTSIDE: Mapping[str, Sequence[str]] = {
     "saved states, and runs that resume from them": ("resuming", "engines_continue_each_other"),
     "groups of parameters, and parameters of several dtypes": ("groups_are_independent", "dtypes_are_independent"),
+    "arrays that are not contiguous": ("memory_layout",),
     "gradients that are scaled, or come in parts": ("scaled_gradients", "accumulated_gradients"),
     "other methods than steps, which raise": ("protocol",),
 }

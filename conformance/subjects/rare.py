@@ -137,7 +137,7 @@ def _of_rule(subject: Subject, dtype: str) -> Iterator[Described]:
 
     usual, large = (rate,) * STEPS, f"a learning rate of {LARGE_RATE:g}"
     # The first is the first size of a step in Rprop.
-    yield from case("a learning rate of 0 in every other step", (rate, 0.0) * (STEPS // 2))
+    yield from case("a learning rate of 0", (rate, 0.0) * (STEPS // 2))
     yield from case("a learning rate of 0", (0.0,) * STEPS, start=0.0)  # beside 0 the smallest step shows
     yield from case(large, (LARGE_RATE,) * STEPS)
     yield from case(large, (LARGE_RATE,) * STEPS, start=0.0)  # where a norm is 0

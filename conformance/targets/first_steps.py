@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.offered import EMPTY, MISSING, NONFINITE, ZERO_D
-from optimetry.conformance.harness.python_harness import GROUPS, MIXED, default_environment, what_is_wrong
+from optimetry.conformance.harness.python_harness import (
+    COLUMNS,
+    GAPS,
+    GROUPS,
+    MIXED,
+    STRIDED,
+    default_environment,
+    laid_out,
+    what_is_wrong,
+)
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.offers import Offer
@@ -110,5 +119,16 @@ def _step_mixed(offer: Offer, rule: str, engine: str) -> None:
     offer.start(rule, usual(offer, rule), parameters, engine).step([array / 2 for array in parameters], 0.125)
 
 
-MORE: Mapping[str, Callable[[Any, str, str], None]] = {GROUPS: _step_groups, MIXED: _step_mixed}
-"""What an optimizer may take beside parameters of one group in one dtype, each with a first step."""
+def _step_strided(offer: Offer, rule: str, engine: str) -> None:
+    """Train two matrices, of which one lies in columns and one has gaps, for a step."""
+    parameters = [laid_out(matrix, layout) for matrix, layout in zip(_two(rule, (2, 2)), (COLUMNS, GAPS), strict=True)]
+    run = offer.start(rule, usual(offer, rule), parameters, engine)
+    run.step([laid_out(matrix / 2, layout) for matrix, layout in zip(parameters, (GAPS, COLUMNS), strict=True)], 0.125)
+
+
+MORE: Mapping[str, Callable[[Any, str, str], None]] = {
+    GROUPS: _step_groups,
+    MIXED: _step_mixed,
+    STRIDED: _step_strided,
+}
+"""What an optimizer may take beside contiguous parameters of one group in one dtype, each with a first step."""

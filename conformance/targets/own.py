@@ -12,7 +12,7 @@ Arguments that are named as usual need no mapping: ``for_torch(MyAdam, "adam")``
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from itertools import product
 from pathlib import Path
@@ -20,7 +20,14 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from optimetry.conformance.harness.python_harness import GROUPS, MIXED, default_environment, in_a_line, raised
+from optimetry.conformance.harness.python_harness import (
+    GROUPS,
+    MIXED,
+    STRIDED,
+    default_environment,
+    in_a_line,
+    raised,
+)
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.names import near_miss, not_among
 from optimetry.conformance.subjects.registry import SUBJECTS
@@ -58,8 +65,8 @@ class Maker(NamedTuple):
         prepare: called before a user's module is imported, in a process that is ours.
         base: returns the class whose options every optimizer has, so that no rule is fitted to what is passed on to it.
         lacking: words for the ``cannot`` of single engines.
-        groups: whether optimizers train groups of parameters, and parameters of several dtypes. Their offers then have
-            ``start_groups``, and in ``shared`` the hyperparameters that all groups have in common.
+        more: what of `MORE` optimizers may take beside contiguous parameters of one group in one dtype. Where groups
+            are among it, offers have ``start_groups``, and in ``shared`` what all groups have in common.
     """
 
     kind: str
@@ -74,7 +81,7 @@ class Maker(NamedTuple):
     prepare: Callable[[], None] = lambda: None
     base: Callable[[], type] = lambda: object
     lacking: Mapping[str, Sequence[str]] = {}
-    groups: bool = False
+    more: Sequence[str] = ()
 
 
 class OwnTarget(TableTarget):
@@ -86,13 +93,13 @@ class OwnTarget(TableTarget):
         lacking: what single engines cannot take.
         side_by_side: whether several runs may be under way at a time: each has an optimizer of its own.
         shared: hyperparameters of each rule that all groups of parameters have in common.
-        refused: what it does not take of `MORE`, by engine, each with the reason; None where its framework has neither.
+        more: what it takes of `MORE`, by engine.
     """
 
     side_by_side = True
     lacking: Mapping[str, Sequence[str]] = {}
     shared: Mapping[str, Sequence[str]] = {}
-    refused: Mapping[str, Mapping[str, str]] | None = None
+    more: Mapping[str, Collection[str]] = {}
 
     def __init__(
         self, name: str, version: str, offers: Mapping[str, Offer], engine_names: tuple[str, ...], note: str
@@ -113,13 +120,17 @@ class OwnTarget(TableTarget):
     @property
     def mixes_dtypes(self) -> bool:
         """Whether a run's parameters may have several dtypes."""
-        return self.refused is not None and MIXED not in self.refused.get(self.engine, MORE)
+        return MIXED in self.more.get(self.engine, ())
+
+    @property
+    def strided(self) -> bool:
+        """Whether a run's arrays may lie otherwise than in rows."""
+        return STRIDED in self.more.get(self.engine, ())
 
     @property
     def start_groups(self) -> Callable[[str, Sequence[tuple[Hyper, list[Array]]]], GroupedRun] | None:
         """What begins a run over groups of parameters, None where there can be none."""
-        taken = self.refused is not None and GROUPS not in self.refused.get(self.engine, MORE)
-        return self._start_groups if taken else None
+        return self._start_groups if GROUPS in self.more.get(self.engine, ()) else None
 
     def _start_groups(self, optimizer: str, groups: Sequence[tuple[Hyper, list[Array]]]) -> GroupedRun:
         offer: Any = self.offers[optimizer]
@@ -170,8 +181,7 @@ def own_target(framework: str, made: Any, rules: Mapping[str, Mapping[str, Any]]
         _rehearse(target, rule, spec)
         refused = refused_inputs(offer, rule, target.engine_names[0])
         target.cannot = tuple(dict.fromkeys([*target.cannot, *maker.cannot(offer, rule), *refused]))
-    if maker.groups:
-        _rehearse_more(target)
+    _rehearse_more(target, maker.more)
     return target
 
 
@@ -200,19 +210,21 @@ def maker_of(spec: str) -> Maker:
     return maker
 
 
-def _rehearse_more(target: OwnTarget) -> None:
-    """Do one step of each of `MORE` with each engine; what raises is not run, and the note says so."""
+def _rehearse_more(target: OwnTarget, more: Sequence[str]) -> None:
+    """Do one step of each of these of `MORE` with each engine; what raises is not run, and the note says so."""
     refused: dict[str, dict[str, str]] = {}
     for engine in target.engines():
         refused[engine.engine] = {}
-        for rule, (what, step) in product(target.offers, MORE.items()):
+        for rule, what in product(target.offers, more):
             try:
                 with default_environment(), np.errstate(all="ignore"):
-                    step(engine.offers[rule], rule, engine.engine)
+                    MORE[what](engine.offers[rule], rule, engine.engine)
             except (Exception, SystemExit) as error:
                 refused[engine.engine].setdefault(what, in_a_line(error))
-    offers: Mapping[str, Any] = target.offers
-    target.shared, target.refused = {rule: offer.shared for rule, offer in offers.items() if offer.shared}, refused
+    target.more = {engine: [what for what in more if what not in said] for engine, said in refused.items()}
+    if GROUPS in more:
+        offers: Mapping[str, Any] = target.offers
+        target.shared = {rule: offer.shared for rule, offer in offers.items() if offer.shared}
     reasons = dict.fromkeys(f"{what} ({why})" for said in refused.values() for what, why in said.items())
     shared = dict.fromkeys(name for names in target.shared.values() for name in names)
     for title, texts in (("not tried", reasons), ("one for all groups of parameters", shared)):

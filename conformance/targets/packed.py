@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.case import Case, layouts_out
 from optimetry.conformance.harness.messages import member
 from optimetry.conformance.harness.python_harness import BYTES, RULE, raw
 from optimetry.conformance.harness.wire import as_json, hyper_as_json, wire
@@ -40,6 +40,7 @@ def parts_of(case: Case) -> tuple[dict[str, Any], bytes]:
         "shapes": [param.shape for param in case.parameters],
         "learning_rates": [as_json(rate) for rate in case.learning_rates],
         "missing": missing,
+        **layouts_out(case),
         BYTES: len(elements),
     }
     return line, elements

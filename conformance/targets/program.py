@@ -14,10 +14,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.case import Case, layouts_out
 from optimetry.conformance.harness.messages import elements, rows, said_of
 from optimetry.conformance.harness.program import ProtocolProgram
-from optimetry.conformance.harness.python_harness import AVERAGE, BESIDE, GROUPS, LIMITS, MIXED, RULE, encoded
+from optimetry.conformance.harness.python_harness import AVERAGE, BESIDE, GROUPS, LIMITS, MIXED, RULE, STRIDED, encoded
 from optimetry.conformance.harness.wire import as_json, hyper_as_json, wire
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
@@ -57,6 +57,7 @@ class ProgramTarget:
         packed: whether runs are sent with the elements of their arrays behind the line.
         mixes_dtypes: whether a run's parameters may have several dtypes.
         side_by_side: whether several runs may be under way at a time, though they cannot be saved.
+        strided: whether a run's arrays may lie otherwise than in rows.
         note: what the report says of the target.
     """
 
@@ -77,7 +78,8 @@ class ProgramTarget:
             if name in declared:
                 setattr(self, name, declared[name])
         offers = declared.get("offers", ()) if self.stateful else ()
-        self.mixes_dtypes, self.side_by_side, self.note = MIXED in offers, BESIDE in offers, hello.get("note", "")
+        self.mixes_dtypes, self.side_by_side, self.strided = (what in offers for what in (MIXED, BESIDE, STRIDED))
+        self.note = hello.get("note", "")
         if GROUPS in offers:
             self.start_groups = self._start_groups
         if hello.get("several", False):
@@ -233,7 +235,7 @@ def beginning(optimizer: str, hyper: Hyper, parameters: Sequence[Array], dtype: 
 def body(case: Case) -> bytes:
     """Return a case as it is sent, from its second brace on: engines in turn and laws ask for the same runs."""
     begin = beginning(case.optimizer, case.hyper, case.parameters, case.dtype)
-    return wire({**begin, "steps": steps_of(case)})[1:]
+    return wire({**begin, "steps": steps_of(case), **layouts_out(case)})[1:]
 
 
 def steps_of(case: Case) -> list[dict[str, Any]]:

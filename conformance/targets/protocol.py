@@ -152,6 +152,9 @@ class Target(Protocol):
     ``mixes_dtypes: bool``
         Whether ``start`` takes parameters of several dtypes, each of which gets gradients of its own dtype. Where it is
         true, each parameter must be updated as in a run of its dtype alone.
+    ``strided: bool``
+        Whether ``start`` and ``step`` take arrays that are not C-contiguous, and parameters and gradients are then held
+        as they lie. Where it is true, results must not depend on it.
     ``side_by_side: bool``
         Whether several runs may be under way at a time. Of a target whose runs can be saved that is expected anyway.
     """

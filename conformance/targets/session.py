@@ -102,7 +102,7 @@ class Session(Feeding):
     def __init__(self, target: Target, case: Case, fresh: Sequence[int] = ()) -> None:
         kind = kind_of(case.optimizer)
         start: Any = getattr(target, STARTS[kind == RULE])
-        super().__init__(start, kind, case.optimizer, case.hyper, case.parameters, fresh)
+        super().__init__(start, kind, case.optimizer, case.hyper, case.parameters, fresh, case.layouts)
 
     def step(self, grads: Sequence[Array | None], rate: float) -> list[Array]:
         """Feed one more step, and return the result; that of a run by messages has been checked."""

@@ -129,6 +129,18 @@ def test_engines_that_agree_share_a_row():
     assert " all " in text
 
 
+def test_engines_that_offer_nothing_do_not_count_among_all():
+    fused = dataclasses.replace(ABSENT, optimizer=GOOD.optimizer, dtype=GOOD.dtype, engine="fused")
+    text = tables.terminal([*engines(GOOD, "single", "foreach"), fused])
+    assert " all " in text.splitlines()[2]
+    assert f"unsupported in {GOOD.dtype}: {GOOD.optimizer} (fused)" in text
+    two = tables.terminal(
+        [*engines(ABSENT, "single", "foreach"), dataclasses.replace(ABSENT, reason="why", engine="fused")]
+    )
+    assert "(single, foreach)" in two
+    assert "(fused)" in two
+
+
 def test_engines_that_differ_are_named():
     verdicts = [*engines(GOOD, "single", "foreach"), dataclasses.replace(GOOD, engine="fused", ulp=4)]
     rows = tables.terminal(verdicts).splitlines()[2:]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.harness.python_harness import IN_ROWS
 from optimetry.conformance.judging.counterexamples.source import formula
 from optimetry.conformance.laws.law import Difference
 from optimetry.conformance.numerics.agreement import SLACK, Expected, shares_of
@@ -125,7 +126,7 @@ def steps():
         yield results"""
 
 RUN = Template("""
-# $which: hyperparameters, learning rates, parameters, and what was fed and came back, step by step.
+# $which: hyperparameters, learning rates, parameters, and what was fed and came back, step by step.$lying
 hyper$number = $hyper
 learning_rates$number = $rates
 parameters$number = $parameters
@@ -238,6 +239,7 @@ def _run(case: Case, after: Array | None, number: str) -> str:
     return RUN.substitute(
         which=f"Run {number}" if number else "What was run",
         number=number and f"_{number}",
+        lying="" if case.layouts == IN_ROWS else f"\n# In memory, {case.lying}.",
         hyper=case.hyper,
         rates=list(case.learning_rates),
         parameters=_listed(case.parameters),

@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.offered import MISSING, RATES_THAT_CHANGE
-from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.harness.python_harness import STRIDED
+from optimetry.conformance.numerics.arrays import Array, alike
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.subject import LEARNING_RATE
 from optimetry.conformance.targets.arguments import RATES
@@ -88,7 +89,7 @@ class NumpyRun:
     def __init__(self, entry: NumpyClass, hyper: Hyper, parameters: Sequence[Array]) -> None:
         self._entry, self._bound = entry, made_of_parameters(entry.cls)
         self._made = partial(entry.constructor_arguments, hyper)
-        self._arrays = entry.given([np.array(parameter) for parameter in parameters])
+        self._arrays = entry.given([alike(parameter) for parameter in parameters])
         self._copies = [(NOT_YET, NOT_YET) for _ in parameters]
         self._optimizers = [] if entry.at_first else self._optimizers_of(self._made())
 
@@ -103,7 +104,7 @@ class NumpyRun:
         for i, grad in enumerate(grads):
             if grad is not None:
                 before, own = self._copies[i]
-                self._copies[i] = grad, (own if grad is before else np.empty_like(grad))
+                self._copies[i] = grad, (own if grad is before else alike(grad))
                 self._copies[i][1][...] = grad
         return [None if grad is None else own for grad, (_, own) in zip(grads, self._copies, strict=True)]
 
@@ -206,4 +207,14 @@ def cannot(offered: Any, rule: str) -> Sequence[str]:
 
 KIND = "a class whose step(grads), step(parameters, grads) or update(…) does a step on NumPy arrays"
 
-MAKER = Maker(KIND, f"numpy {np.__version__}", {}, offer, leading, check=check, cannot=cannot, rate_in_step=True)
+MAKER = Maker(
+    KIND,
+    f"numpy {np.__version__}",
+    {},
+    offer,
+    leading,
+    check=check,
+    cannot=cannot,
+    rate_in_step=True,
+    more=(STRIDED,),
+)

@@ -81,7 +81,7 @@ class NumpyTarget:
 
     name = "numpy"
     version = np.__version__
-    mixes_dtypes = True
+    mixes_dtypes = strided = True
 
     def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> RuleRun:
         """Begin a run of the documented rule."""

@@ -1,1 +1,1 @@
-"""PyTorch (``torch.optim``) as a target: the single-tensor, foreach and fused implementations, judged apart."""
+"""PyTorch (``torch.optim``) as a target: its implementations are judged apart."""

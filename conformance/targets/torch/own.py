@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from optimetry.conformance.harness.python_harness import GROUPS, MIXED, STRIDED
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.first_steps import usual, works
 from optimetry.conformance.targets.fitting import Fit, Taken, parameters_of
@@ -263,4 +264,4 @@ KIND = "a subclass of torch.optim.Optimizer, or a function that makes one of par
 
 VERSION = f"torch {torch.__version__.partition('+')[0]}"
 
-MAKER = Maker(KIND, VERSION, OFFERS, offer, leading, engines, check, base=base, groups=True)
+MAKER = Maker(KIND, VERSION, OFFERS, offer, leading, engines, check, base=base, more=(GROUPS, MIXED, STRIDED))

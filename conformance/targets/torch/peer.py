@@ -12,20 +12,20 @@ import torch
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.peers import TimedStep
 from optimetry.conformance.targets.protocol import Hyper
-from optimetry.conformance.targets.torch.rules import ENGINES, TorchClass, tensor_over
+from optimetry.conformance.targets.torch.rules import TorchClass, tensor_over
 
-SLOW = "single"
-"""A loop over tensors, which no one chooses for speed: timed where a class has nothing else."""
+FAST, SLOW = ("fused", "foreach"), "single"
+"""The implementations that are chosen for speed, the fastest first, and a loop over tensors."""
 
 
 def steps(
     offer: Any, rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
 ) -> Iterator[tuple[str, TimedStep]]:
-    """Yield a step of each fast implementation, or of the slow one where there is no other."""
+    """Yield a step of each fast implementation, the fastest last, or of the slow one where there is no other."""
     if not isinstance(offer, TorchClass):
         return
-    able = [engine for engine in ENGINES if offer.refusal(rule, hyper, grads[0].dtype.name, engine) is None]
-    for engine in [engine for engine in able if engine != SLOW] or able:
+    able = [engine for engine in FAST[::-1] if offer.refusal(rule, hyper, grads[0].dtype.name, engine) is None]
+    for engine in able or [SLOW]:
         tensors = [torch.nn.Parameter(tensor_over(np.array(array))) for array in parameters]
         for tensor, grad in zip(tensors, grads, strict=True):
             dense = tensor_over(np.array(grad))
@@ -39,7 +39,7 @@ def cuda_step(
     """Return the fastest implementation that works on a CUDA device, and a step of it; None without a device."""
     if not isinstance(offer, TorchClass) or offer.sparse or not torch.cuda.is_available():
         return None
-    for engine in list(ENGINES)[::-1]:  # the fastest first
+    for engine in (*FAST, SLOW):
         if offer.refusal(rule, hyper, dtype, engine) is not None:
             continue
         made = partial(torch.randn, shape, device="cuda", dtype=getattr(torch, dtype))

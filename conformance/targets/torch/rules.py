@@ -13,7 +13,7 @@ import ml_dtypes
 import numpy as np
 import torch
 
-from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.arrays import Array, alike
 from optimetry.conformance.targets.offers import MADE_AT, ClassOffer, refused_nesterov
 from optimetry.conformance.targets.protocol import Hyper
 
@@ -26,8 +26,8 @@ def tensor_over(array: Array) -> torch.Tensor:
 
 
 def tensor(array: Array) -> torch.Tensor:
-    """Make a tensor over memory of its own."""
-    return tensor_over(np.array(array, order="C"))
+    """Make a tensor over memory of its own, which lies as that of the array."""
+    return tensor_over(alike(array))
 
 
 def array_of(tensor: torch.Tensor) -> Array:
@@ -41,8 +41,13 @@ ENGINES: Mapping[str, Mapping[str, bool]] = {
     "single": {"foreach": False},
     "foreach": {"foreach": True},
     "fused": {"foreach": False, "fused": True},
+    "differentiable": {"foreach": False, "differentiable": True},
 }
-"""Keywords that choose an implementation inside ``torch.optim``."""
+"""Keywords that choose an implementation inside ``torch.optim``.
+
+What Adam and NAdam compute where they are differentiable they compute as well where they are ``capturable``, which
+torch has for GPUs.
+"""
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,7 @@ class TorchClass(ClassOffer):
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return why torch refuses, None where it does not; every dtype is offered."""
-        if (engine == "fused" and not self.fused) or (engine == "foreach" and engine not in self.taken):
+        if (engine == "fused" and not self.fused) or not (engine in self.taken or engine in ("single", "fused")):
             return f"torch.optim.{self.cls.__name__} has no {engine} implementation"
         if self.cls is torch.optim.SGD and refused_nesterov(hyper):
             return "torch.optim.SGD refuses nesterov without momentum, or with dampening"
@@ -91,8 +96,8 @@ class TorchClass(ClassOffer):
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> TorchRun:
         """Begin a run."""
-        scales = not self.sparse and all(parameter.dtype != np.float16 for parameter in parameters)
-        kind = ScalingTorchRun if scales else TorchRun
+        plain = self.sparse or engine == "differentiable" or any(array.dtype == np.float16 for array in parameters)
+        kind = TorchRun if plain else ScalingTorchRun
         return kind(self, self._keywords(hyper, parameters, engine), parameters)
 
     def start_groups(self, groups: Sequence[tuple[Hyper, list[Array]]], engine: str) -> TorchGroups:
@@ -112,6 +117,14 @@ class TorchClass(ClassOffer):
 
 ABSENT_TENSOR = np.zeros((0, 0), np.bool_)
 """As which a tensor is saved that a parameter does not have yet; those of an empty parameter are floating."""
+
+
+def parameter_of(array: Array, keywords: Mapping[str, object]) -> torch.nn.Parameter:
+    """Make a parameter for an optimizer with these arguments.
+
+    One that is differentiable steps inside of the graph, where no parameter that needs a gradient is changed in place.
+    """
+    return torch.nn.Parameter(tensor(array), requires_grad=not keywords.get("differentiable"))
 
 
 def values_of(parameters: Sequence[torch.nn.Parameter]) -> list[Array]:
@@ -148,7 +161,7 @@ class TorchRun:
         self._last_grads: list[Array | None] = [None for _ in parameters]
         self._grad_arrays = [np.zeros_like(parameter, order="C") for parameter in parameters]
         self._grads = [tensor_over(array) for array in self._grad_arrays]
-        self._parameters = [torch.nn.Parameter(tensor(param)) for param in parameters]
+        self._parameters = [parameter_of(param, keywords) for param in parameters]
         self._rate = entry.rate
         self._optimizer = entry.cls(self._parameters, **{entry.rate: MADE_AT}, **keywords)
         self._group = group_of(self._optimizer)
@@ -171,7 +184,7 @@ class TorchRun:
                 parameter.grad = None
                 continue
             if grad is not self._last_grads[i]:
-                self._last_grads[i], self._grad_arrays[i] = grad, np.zeros_like(grad)
+                self._last_grads[i], self._grad_arrays[i] = grad, alike(grad)
                 self._grads[i] = tensor_over(self._grad_arrays[i])
             self._grad_arrays[i][...] = grad
             parameter.grad = self._grads[i].to_sparse() if self._sparse else self._grads[i]
@@ -224,7 +237,8 @@ def _memory_filled() -> Iterator[None]:
 class ScalingTorchRun(TorchRun):
     """The same, under a loss scaler and with accumulated gradients, too.
 
-    ``GradScaler`` takes no gradients in float16, and torch multiplies no sparse tensors so.
+    ``GradScaler`` takes no gradients in float16, and torch multiplies no sparse tensors so; what is differentiable has
+    no parameters that torch makes gradients for.
     """
 
     def step_scaled(self, grads: list[Array | None], learning_rate: float, scale: float) -> list[Array]:
@@ -270,9 +284,10 @@ class TorchGroups:
         self._optimizer = entry.cls(made, **{entry.rate: MADE_AT}, **entry.of_all_groups(keywords(*groups[0])))
 
     def _group(self, hyper: Hyper, parameters: Sequence[Array]) -> dict[str, Any]:
-        tensors = [torch.nn.Parameter(tensor(parameter)) for parameter in parameters]
+        keywords = self._keywords(hyper, parameters)
+        tensors = [parameter_of(array, keywords) for array in parameters]
         self._parameters += tensors
-        options = self._entry.of_group(self._keywords(hyper, parameters))
+        options = self._entry.of_group(keywords)
         return {"params": tensors, self._entry.rate_of_group: 1.0, **options}
 
     def add(self, hyper: Hyper, parameters: list[Array]) -> None:

@@ -1,4 +1,4 @@
-"""PyTorch (``torch.optim``) as a target: the single-tensor, foreach and fused implementations, judged apart."""
+"""PyTorch (``torch.optim``) as a target: loop, foreach, fused and differentiable, each an engine of its own."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from optimetry.conformance.targets.torch.table import ABSENT, OFFERS
 
 
 class TorchTarget(TableTarget):
-    """PyTorch on the CPU. ``engine`` is ``single``, ``foreach`` or ``fused``."""
+    """PyTorch on the CPU. ``engine`` is ``single``, ``foreach``, ``fused`` or ``differentiable``."""
 
     name = "torch"
     version = torch.__version__.split("+")[0]
     offers, absent, engine_names = OFFERS, ABSENT, tuple(ENGINES)
-    mixes_dtypes = True
+    mixes_dtypes = strided = True
 
     def start_groups(self, optimizer: str, groups: Sequence[tuple[Hyper, list[Array]]]) -> TorchGroups:
         """Begin a run of a rule over groups of parameters."""

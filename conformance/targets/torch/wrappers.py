@@ -18,6 +18,9 @@ from optimetry.conformance.targets.offers import Offer, lopsided
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.conformance.targets.torch.rules import array_of, tensor
 
+LOOPS = ("single", "foreach")
+"""The implementations that are chosen by ``foreach`` alone."""
+
 
 @dataclass(frozen=True)
 class Clip(Offer):
@@ -31,8 +34,8 @@ class Clip(Offer):
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Why torch refuses."""
-        if engine == "fused":
-            return f"torch has no fused implementation of {subject}"
+        if engine not in LOOPS:
+            return f"torch has no {engine} implementation of {subject}"
         if lopsided(hyper):
             return f"torch.nn.utils.{self.function.__name__} clips to [-c, c] only"
         return None
@@ -58,7 +61,7 @@ class Decay(Offer):
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Why torch refuses."""
-        return f"torch has no fused implementation of {subject}" if engine == "fused" else None
+        return None if engine in LOOPS else f"torch has no {engine} implementation of {subject}"
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> Clipping:
         """Begin a run."""

@@ -85,6 +85,8 @@ class HoldsInputs(NumpyTarget):
     What is wrong is noted, not raised: a law may take a run that raises for one that is not offered.
     """
 
+    strided = False
+
     def __init__(self) -> None:
         self.seen = 0
         self.wrong: list[str] = []

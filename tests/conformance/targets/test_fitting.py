@@ -139,7 +139,7 @@ def test_a_class_that_passes_its_arguments_on_has_the_engines_of_the_one_before(
 
     target = for_torch(Mine, "momentum")
     assert target.note == for_torch(torch.optim.SGD, "momentum").note
-    assert target.engine_names == ("single", "foreach", "fused")
+    assert target.engine_names == ("single", "foreach", "fused", "differentiable")
     assert target.offers["momentum"].keywords_on("foreach", {"momentum": 0.5, "use_nesterov": False})["foreach"] is True
 
 

@@ -170,9 +170,9 @@ def test_a_state_in_the_dtype_of_the_first_parameter_is_rejected() -> None:
 
 
 def without_more(kind: Any) -> Any:
-    """Return a target of a class of which groups and several dtypes are not asked."""
+    """Return a target of a class of which groups, several dtypes and layouts are not asked."""
     target = for_torch(kind, adam=DECAYS)
-    target.refused = None
+    target.more = {}
     return target
 
 

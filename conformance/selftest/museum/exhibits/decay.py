@@ -104,7 +104,7 @@ enter(
             "torch.adam",
             "the decay is AdamW's, outside the moments",
             ("if self.decoupled_weight_decay", "if True"),
-            outcome="diverges: documented with decoupled_weight_decay = true whatever is given",
+            outcome="dialect: torch.adamw",
         ),
         edited(
             "nntrainer-3565",
