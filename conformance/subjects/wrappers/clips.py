@@ -36,9 +36,11 @@ class ClipByValue(Wrapper):
 
     @classmethod
     def consistent(cls, hyper: dict[str, Any]) -> dict[str, Any]:
-        """The lower end below the upper one, and mostly its negative."""
-        upper = abs(hyper["max"])
-        return {**hyper, "max": upper, "min": -upper if hyper["min"] < 0.5 else -upper / 2}
+        """The lower end below the upper one, and mostly its negative, unless it is the one or the other already."""
+        upper, lower = abs(hyper["max"]), hyper["min"]
+        if lower not in (-upper, -upper / 2):
+            lower = -upper if lower < 0.5 else -upper / 2
+        return {**hyper, "max": upper, "min": lower}
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         """``min(max(g, lower), upper)``."""
