@@ -22,6 +22,7 @@ from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.subject import LEARNING_RATE, Subject
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.subjects.wrappers.averages import SCHEDULE
+from optimetry.conformance.subjects.wrappers.clips import CLIP_NORMS, ClipByValue
 from optimetry.reference.books import BOOKS
 from optimetry.reference.errors import HyperparameterError, UnknownOptimizerError
 from optimetry.reference.precision import working
@@ -121,6 +122,14 @@ def test_adapting_a_case_again_changes_nothing(subject: Subject, data: Any) -> N
     assert subject.of(case.hyper).hyper() == case.hyper
     if not isinstance(subject, RuleSubject):
         assert all(grad is not None for row in case.grads for grad in row)
+
+
+@pytest.mark.parametrize("low", [-1.0, 0.001, 0.75])
+@pytest.mark.parametrize("high", CLIP_NORMS)
+def test_the_ends_of_a_clip_are_made_consistent_once(low: float, high: float) -> None:
+    once = ClipByValue.consistent({"min": low, "max": high})
+    assert once["min"] in (-high, -high / 2)
+    assert ClipByValue.consistent(once) == once
 
 
 @pytest.mark.parametrize(("name", "dtype"), IN_TURN)
