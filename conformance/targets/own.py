@@ -120,17 +120,20 @@ class OwnTarget(TableTarget):
     @property
     def mixes_dtypes(self) -> bool:
         """Whether a run's parameters may have several dtypes."""
-        return MIXED in self.more.get(self.engine, ())
+        return self._takes(MIXED)
 
     @property
     def strided(self) -> bool:
         """Whether a run's arrays may lie otherwise than in rows."""
-        return STRIDED in self.more.get(self.engine, ())
+        return self._takes(STRIDED)
 
     @property
     def start_groups(self) -> Callable[[str, Sequence[tuple[Hyper, list[Array]]]], GroupedRun] | None:
         """What begins a run over groups of parameters, None where there can be none."""
-        return self._start_groups if GROUPS in self.more.get(self.engine, ()) else None
+        return self._start_groups if self._takes(GROUPS) else None
+
+    def _takes(self, what: str) -> bool:
+        return what in self.more.get(self.engine, ())
 
     def _start_groups(self, optimizer: str, groups: Sequence[tuple[Hyper, list[Array]]]) -> GroupedRun:
         offer: Any = self.offers[optimizer]

@@ -49,29 +49,29 @@ class _ParameterWithGaps(RuleRun):
         super().__init__(rule, [param if _dense(param) else _from_the_first(param) for param in parameters])
 
 
-class _AlikeInRows(RuleRun):
-    """Goes along the memory of a parameter whose gradient lies like it, and gives what it has met in rows."""
+class _WithParameters(RuleRun):
+    """Knows the parameters that it was given, and how they lie."""
 
     def __init__(self, rule: Rule, parameters: list[Array]) -> None:
         super().__init__(rule, parameters)
         self.parameters = parameters
+
+
+class _AlikeInRows(_WithParameters):
+    """Goes along the memory of a parameter whose gradient lies like it, and gives what it has met in rows."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
         """Update elements in their places, and give some in others."""
         after = super().step(grads, learning_rate)
-        alike = [
+        along = [
             grad is not None and grad.strides == param.strides and not param.flags.c_contiguous and _dense(param)
             for grad, param in zip(grads, self.parameters, strict=True)
         ]
-        return [array.ravel("F").reshape(array.shape) if it else array for it, array in zip(alike, after, strict=True)]
+        return [array.ravel("F").reshape(array.shape) if it else array for it, array in zip(along, after, strict=True)]
 
 
-class LostInACopy(RuleRun):
+class LostInACopy(_WithParameters):
     """Updates a contiguous copy of each parameter, which is the parameter itself where that is contiguous."""
-
-    def __init__(self, rule: Rule, parameters: list[Array]) -> None:
-        super().__init__(rule, parameters)
-        self.parameters = parameters
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
         """Update the copies, and give the parameters."""
@@ -80,12 +80,8 @@ class LostInACopy(RuleRun):
         return [new if param.flags.c_contiguous else param.copy() for param, new in pairs]
 
 
-class _HeadLeftOut(RuleRun):
+class _HeadLeftOut(_WithParameters):
     """Begins at the first address of a parameter at which a vector of 16 bytes does."""
-
-    def __init__(self, rule: Rule, parameters: list[Array]) -> None:
-        super().__init__(rule, parameters)
-        self.parameters = parameters
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
         """Leave out what is before it."""

@@ -24,8 +24,9 @@ def steps(
     """Yield a step of each fast implementation, the fastest last, or of the slow one where there is no other."""
     if not isinstance(offer, TorchClass):
         return
-    able = [engine for engine in FAST[::-1] if offer.refusal(rule, hyper, grads[0].dtype.name, engine) is None]
-    for engine in able or [SLOW]:
+    dtype = grads[0].dtype.name
+    able = [engine for engine in (SLOW, *FAST[::-1]) if offer.refusal(rule, hyper, dtype, engine) is None]
+    for engine in [engine for engine in able if engine != SLOW] or able:
         tensors = [torch.nn.Parameter(tensor_over(np.array(array))) for array in parameters]
         for tensor, grad in zip(tensors, grads, strict=True):
             dense = tensor_over(np.array(grad))

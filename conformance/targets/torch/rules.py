@@ -65,7 +65,7 @@ class TorchClass(ClassOffer):
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return why torch refuses, None where it does not; every dtype is offered."""
-        if (engine == "fused" and not self.fused) or not (engine in self.taken or engine in ("single", "fused")):
+        if not (self.fused if engine == "fused" else engine == "single" or engine in self.taken):
             return f"torch.optim.{self.cls.__name__} has no {engine} implementation"
         if self.cls is torch.optim.SGD and refused_nesterov(hyper):
             return "torch.optim.SGD refuses nesterov without momentum, or with dampening"

@@ -69,7 +69,7 @@ def test_an_exhibit_gets_its_verdict_and_the_page_tells_it(name: str) -> None:
     shown = showing.shown(name, "quick", 0.0)
     published = next(each for each in FOUND if each.name == name)
     assert replace(published, runs=shown.runs, seconds=shown.seconds) == shown, "run `nox -s museum`"
-    assert not shown.wrong, shown.outcome
+    assert shown.right or shown.named == showing.SEARCHED, shown.outcome
     assert shown.rejected != (shown.outcome == "conforms")
     assert shown.runs > 0
 

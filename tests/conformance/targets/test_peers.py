@@ -49,6 +49,15 @@ def test_every_rule_that_a_framework_offers_is_timed(name):
     assert all(array.tolist() == [1.0] * array.size for array in parameters)  # each has arrays of its own
 
 
+def test_what_torch_refuses_in_every_implementation_is_not_timed():
+    pytest.importorskip("torch")
+    parameters, grads = [np.ones(2, np.float32)], [np.ones(2, np.float32)]
+    hyper = rule_named("momentum").of({"momentum": 0.0, "use_nesterov": True}).hyper()
+    assert [peer for peer, _ in peers("momentum", hyper, parameters, grads, 0.1) if peer.startswith("torch")] == []
+    hyper = rule_named("momentum").of({"momentum": 0.5, "use_nesterov": True}).hyper()
+    assert [peer for peer, _ in peers("momentum", hyper, parameters, grads, 0.1) if peer.startswith("torch")] != []
+
+
 def test_versions_are_of_what_is_installed():
     installed = {FRAMEWORKS[name].distribution for name in names() if find_spec(FRAMEWORKS[name].module)}
     assert installed <= set(versions())
