@@ -254,8 +254,8 @@ def keep_linked(folder: Path) -> None:
 def field(session: nox.Session) -> None:
     """Judge third-party libraries and write ``docs/field.md``: ``nox -s field -- [option of examples.field.study]...``.
 
-    Versions are those of ``examples/field/requirements.txt``. Downloads two gigabytes, and then takes ten minutes a
-    round; ``-- --round second`` judges the libraries of one. Fails where a verdict contradicts
+    Versions are those of ``examples/field/requirements.txt`` and ``apart.toml``. Downloads four gigabytes, and then
+    takes ten minutes a round; ``-- --round second`` judges the libraries of one. Fails where a verdict contradicts
     ``examples/field/truth.toml``, or less than 90 % of what can be named is named.
     """
     install(session, extras=extras_of(TOGETHER))

@@ -141,7 +141,8 @@ def test_a_library_apart_has_an_adapter_and_pins_and_is_not_among_the_others() -
     assert apart.DECLARED.keys() <= set(LIBRARIES)
     for declared in apart.DECLARED.values():
         assert all(re.fullmatch(r"[\w.-]+==[\w.]+", requirement) for requirement in declared["requirements"])
-        assert not any(f"\n{requirement}\n" in requirements for requirement in declared["requirements"])
+        beside_others = "python" not in declared
+        assert not any(beside_others and f"\n{pin}\n" in requirements for pin in declared["requirements"])
 
 
 def test_a_library_apart_is_importable_while_it_is_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,6 +171,30 @@ def test_a_library_apart_is_importable_while_it_is_judged(tmp_path: Path, monkey
     assert commands[1][-len(needed) :] == needed
     with apart.importable("torch_ema", tmp_path):
         assert sys.path == before
+
+
+def test_a_library_that_needs_another_python_has_an_environment_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another adapter of the library is in the same one; nothing is put in front of the path."""
+    commands: list[list[str]] = []
+
+    def run(command: list[str], *, check: bool, env: Any = None) -> None:
+        commands.append(command)
+        assert check
+        if "venv" in command:
+            Path(command[-1]).mkdir()
+
+    monkeypatch.setattr(apart.subprocess, "run", run)
+    before = list(sys.path)
+    for library in ("nnabla", "nnabla_lars"):
+        with apart.importable(library, tmp_path) as python:
+            assert python == tmp_path / "nnabla" / "bin" / "python"
+            assert sys.path == before
+    (made, installed) = commands
+    assert made[:3] == ["python3.10", "-m", "venv"]
+    assert installed[0] == f"{made[-1]}/bin/python"
+    assert "nnabla==1.39.0" in installed
 
 
 PAIR = Pair(
@@ -255,6 +280,10 @@ def test_a_library_is_judged_once_and_a_run_that_was_ended_is_resumed(
     for before in (None, "begun", "ended"):
         if before:
             file.write_text(before)
-        assert study.judged("toy", [PAIR], file.parent) == "ended"
+        assert study.judged("toy", [PAIR], file.parent, Path("of", "its", "own")) == "ended"
     assert len(commands) == 2
     assert all("--resume" in command for command in commands)
+    assert all(command[command.index("--python") + 1] == "of/its/own" for command in commands)
+    file.unlink()
+    study.judged("toy", [PAIR], file.parent, None)
+    assert "--python" not in commands[-1]

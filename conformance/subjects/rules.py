@@ -21,7 +21,7 @@ STEP_COUNT = "step_count"
 
 
 class SharedCount(Training):
-    """A rule bound to its parameters, with one count for all of them."""
+    """A rule bound to its parameters, with one count for all of them, and one of each number that goes with it."""
 
     def step(self, grads: Sequence[Array | None], lr: Any) -> list[Array]:
         """One update of every parameter that has a gradient."""
@@ -29,8 +29,18 @@ class SharedCount(Training):
         every = getattr(self.rule, STEP_COUNT) == EVERY_STEP
         self.updates = [steps] * len(self.updates)
         after = super().step(grads, lr)
-        self.updates = [steps + (every or any(grad is not None for grad in grads))] * len(self.updates)
+        if every or any(grad is not None for grad in grads):
+            self.updates = [steps + 1] * len(self.updates)
+            self._go_on([i for i, grad in enumerate(grads) if grad is None], lr)
         return after
+
+    def _go_on(self, waiting: Sequence[int], lr: Any) -> None:
+        """Update the slots that are one number, such as a product of momenta, of parameters without a gradient."""
+        numbers = number_slots(self.rule) if waiting else ()
+        for i in waiting if numbers else ():
+            param, state = self.parameters[i], self.states[i]
+            _, after = self.rule.update(param, np.zeros_like(param), state, lr, self.updates[i])
+            self.states[i] = State(**dict(state) | {name: after[name] for name in numbers})
 
 
 def training(rule: Rule, parameters: Sequence[Array]) -> Training:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adabelief import AdaBelief
 
-from examples.field.helpers import TorchClasses
+from examples.field.torch_classes import TorchClasses
 
 
 class Target(TorchClasses):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from examples.field.helpers import TorchClasses, without_init
+from examples.field.helpers import without_init
+from examples.field.torch_classes import TorchClasses
 
 # The package that its util is imports a module by a name in capitals, which on Linux is not that of the file.
 without_init("adv_lion", "adv_lion.util")

@@ -15,8 +15,10 @@ DECLARED = tomllib.loads(Path(__file__).with_name("apart.toml").read_text(encodi
 
 
 @contextmanager
-def importable(library: str, folder: Path) -> Iterator[None]:
+def importable(library: str, folder: Path) -> Iterator[Path | None]:
     """Make a library importable, here and in processes that are spawned; it is installed if it is not there.
+
+    Yields the interpreter of an environment of its own, for a library that needs another Python, and None for others.
 
     Args:
         library: its adapter's name; one that `apart.toml` does not have is where all others are.
@@ -24,16 +26,20 @@ def importable(library: str, folder: Path) -> Iterator[None]:
 
     Raises:
         subprocess.CalledProcessError: pip failed.
+        FileNotFoundError: the Python that the library needs is not on the path.
     """
     if library not in DECLARED:
-        yield
+        yield None
         return
-    own = folder / library
+    own = folder / DECLARED[library].get("beside", library)
     if not own.is_dir():
         install(library, own)
+    if "python" in DECLARED[library]:
+        yield own / "bin" / "python"
+        return
     sys.path.insert(0, str(own))
     try:
-        yield
+        yield None
     finally:
         sys.path.remove(str(own))
 
@@ -43,9 +49,14 @@ def install(library: str, own: Path) -> None:
     declared = DECLARED[library]
     own.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=own.parent) as scratch:
+        made = Path(scratch, own.name)
         constraints = Path(scratch, "build.txt")
         constraints.write_text("\n".join(declared.get("build", [])), encoding="utf-8")
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", f"{scratch}/{library}"]
+        if "python" in declared:
+            subprocess.run([f"python{declared['python']}", "-m", "venv", str(made)], check=True)
+            pip = [str(made / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile"]
+        else:
+            pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(made)]
         command = [*pip, *declared.get("options", []), *declared["requirements"]]
         subprocess.run(command, check=True, env={**os.environ, "PIP_CONSTRAINT": str(constraints)})
-        Path(scratch, library).rename(own)
+        made.rename(own)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flashoptim import FlashAdamW, FlashLion, FlashSGD
 
-from examples.field.helpers import TorchClasses
+from examples.field.torch_classes import TorchClasses
 
 PLAIN = {"quantize": False, "fused": False, "master_weight_bits": None}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flashoptim import FlashSGDW
 
 from examples.field.flashoptim import PLAIN
-from examples.field.helpers import TorchClasses
+from examples.field.torch_classes import TorchClasses
 
 
 class Target(TorchClasses):

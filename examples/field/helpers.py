@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.targets.own import OwnTarget, own_target
-
 
 class Library:
     """A target that offers what its tables hold, from the name of a rule or wrapper to a function that begins a run.
@@ -133,6 +131,40 @@ class TensorRun:
         return [tensor.data.copy() for tensor in self._tensors]
 
 
+class GroupsRun:
+    """An optimizer with groups like torch's, of parameters with ``grad`` and ``numpy()``, in a framework like torch.
+
+    ``tensor(grad)`` makes a gradient of an array.
+    """
+
+    def __init__(self, optimizer: Any, parameters: Sequence[Any], tensor: Callable[[np.ndarray], Any]) -> None:
+        self._optimizer, self._parameters, self._tensor = optimizer, parameters, tensor
+
+    def step(self, grads: Sequence[np.ndarray | None], learning_rate: float) -> list[np.ndarray]:
+        """Set the gradients and the learning rate, and step."""
+        for parameter, grad in zip(self._parameters, grads, strict=True):
+            parameter.grad = None if grad is None else self._tensor(grad)
+        for group in self._optimizer.param_groups:
+            group["lr"] = learning_rate
+        self._optimizer.step()
+        return [np.array(parameter.numpy()) for parameter in self._parameters]
+
+
+def clipped_in_place(
+    clip: Callable[[list[Any]], Any], parameter: Callable[..., Any], tensor: Callable[..., Any]
+) -> Any:
+    """A clip that changes the gradients of the parameters that it is given, in such a framework."""
+
+    def transformed(grads: Sequence[np.ndarray]) -> list[np.ndarray]:
+        parameters = [parameter(tensor(np.zeros_like(grad))) for grad in grads]
+        for each, grad in zip(parameters, grads, strict=True):
+            each.grad = tensor(grad)
+        clip(parameters)
+        return [np.array(each.grad.numpy()) for each in parameters]
+
+    return Gradients(transformed)
+
+
 class TorchRun:
     """An optimizer with the interface of ``torch.optim``; ``make(parameters)`` builds it, with a learning rate of 1."""
 
@@ -155,33 +187,3 @@ class TorchRun:
         """Set it in every group, as a scheduler does."""
         for group in self._optimizer.param_groups:
             group["lr"] = learning_rate
-
-
-class TorchClasses(OwnTarget):
-    """A target of optimizers in torch, each judged as ``optimetry check torch:CLASS --as RULE --with ...`` does.
-
-    Attributes:
-        distribution: what pip calls the library.
-        rules: the name of a rule -> the class, and what some of its arguments are given, as `own_target` takes it.
-        dtypes: what the library takes.
-    """
-
-    distribution: str
-    rules: Mapping[str, tuple[Any, Mapping[str, Any]]]
-    dtypes: tuple[str, ...] = ("float32", "float64")
-
-    def __init__(self) -> None:
-        made = [own_target("torch", cls, {rule: given}) for rule, (cls, given) in self.rules.items()]
-        offers = {rule: offer for each in made for rule, offer in each.offers.items()}
-        note = "; ".join(each.note for each in made)
-        super().__init__(self.distribution, metadata.version(self.distribution), offers, ("single",), note)
-        self.cannot = tuple(dict.fromkeys(words for each in made for words in each.cannot))
-        self.shared = {rule: names for each in made for rule, names in each.shared.items()}
-        refused = [each.refused["single"] for each in made if each.refused]
-        self.refused = {"single": {what: why for reasons in refused for what, why in reasons.items()}}
-
-    def unsupported(self, optimizer: str, hyper: Mapping[str, Any], dtype: str) -> str | None:
-        """Return why the library does not offer this; None where it does."""
-        if dtype not in self.dtypes:
-            return f"{self.name} takes {' and '.join(self.dtypes)} only"
-        return super().unsupported(optimizer, hyper, dtype)

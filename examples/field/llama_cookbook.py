@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from examples.field.helpers import TorchClasses, without_init
+from examples.field.helpers import without_init
+from examples.field.torch_classes import TorchClasses
 
 # The package imports models of transformers beside it; the folder above is a namespace.
 without_init("llama_cookbook.policies")

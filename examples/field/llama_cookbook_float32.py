@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from examples.field.helpers import TorchClasses
 from examples.field.llama_cookbook import AnyPrecisionAdamW
+from examples.field.torch_classes import TorchClasses
 
 
 def adamw(params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from s3prl.optimizers import AdamW, Lamb
 
-from examples.field.helpers import TorchClasses
+from examples.field.torch_classes import TorchClasses
 
 
 class Target(TorchClasses):

@@ -25,7 +25,7 @@ from optimetry.reports.results import Computes, Results, ResultsError, Verdict, 
 
 FOLDER = Path(__file__).parent
 LEAST_NAMED = 0.9
-ROUNDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+ROUNDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh")
 """The tables of ``truth.toml``: libraries that were tried together, each time such as nobody knew before."""
 
 
@@ -128,8 +128,14 @@ def first_contact(pairs: Sequence[Pair]) -> list[Finding]:
     return [Finding(pair, kept.get((pair.library, pair.rule), [])) for pair in pairs]
 
 
-def judged(library: str, pairs: Iterable[Pair], folder: Path) -> Results:
+def judged(library: str, pairs: Iterable[Pair], folder: Path, python: Path | None) -> Results:
     """Judge the rules of one library at effort quick, unless that was done before; a run that was ended is resumed.
+
+    Args:
+        library: its adapter's name.
+        pairs: what it computes, by its source.
+        folder: where results are kept.
+        python: the interpreter that has the library, None for this one.
 
     Raises:
         SystemExit: the library cannot be loaded.
@@ -137,7 +143,8 @@ def judged(library: str, pairs: Iterable[Pair], folder: Path) -> Results:
     with contextlib.suppress(ResultsError):
         return read(folder / "results.jsonl")
     rules = [word for pair in pairs for word in ("--optimizer", pair.rule)]
-    command = ["check", f"examples.field.{library}:Target", *rules, "--effort", "quick", "-n", "1"]
+    under = ["--python", str(python)] if python else []
+    command = ["check", f"examples.field.{library}:Target", *rules, *under, "--effort", "quick", "-n", "1"]
     with contextlib.redirect_stdout(io.StringIO()):
         status = optimetry([*command, "--out", str(folder), "--resume"])
     if status == 2:
@@ -272,8 +279,8 @@ def main() -> int:
         for library in dict.fromkeys(pair.library for pair in pairs):
             chosen = [pair for pair in pairs if pair.library == library]
             folder = options.results or Path(scratch)
-            with importable(library, folder / "installed"):
-                results[library] = judged(library, chosen, folder / library)
+            with importable(library, folder / "installed") as python:
+                results[library] = judged(library, chosen, folder / library, python)
             findings += findings_of(chosen, results[library])
             for finding in findings[-len(chosen) :]:
                 verdicts, agreement = verdicts_text(finding.verdicts), finding.agreement.strip("*")

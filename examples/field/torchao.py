@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torchao.optim import AdamW8bit
 
-from examples.field.helpers import TorchClasses
+from examples.field.torch_classes import TorchClasses
 
 torch.compiler.set_stance("force_eager")  # a step would be compiled anew for each shape
 

@@ -15,7 +15,7 @@ from torchlab.optimizers.optimizers import (
     Yogi,
 )
 
-from examples.field.helpers import TorchClasses
+from examples.field.torch_classes import TorchClasses
 
 
 class Target(TorchClasses):

@@ -124,12 +124,25 @@ class RaisesFloatErrors(Hostile):
 
 
 class FlushesToZero(Hostile):
+    """In every run."""
+
     def deed(self):
         library = ctypes.CDLL("libm.so.6")
         environment = (ctypes.c_uint32 * 64)()
         library.fegetenv(ctypes.byref(environment))
         environment[7] |= 0x8040  # MXCSR behind the seven words of the x87
         library.fesetenv(ctypes.byref(environment))
+
+
+class FlushesOnce(FlushesToZero):
+    """As a library that sets its process up with its first operation."""
+
+    done = False
+
+    def deed(self):
+        if not FlushesOnce.done:
+            FlushesOnce.done = True
+            super().deed()
 
 
 def protocol_pipe():

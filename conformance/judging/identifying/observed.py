@@ -7,13 +7,14 @@ from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice, tee
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.judging.identifying.short_numbers import with_short_numbers
+from optimetry.conformance.judging.identifying.standing import Standing
 from optimetry.conformance.naming.candidates import FLUSHED
 from optimetry.conformance.naming.explanation import Candidate, Explanation
 from optimetry.conformance.naming.known.points import documented_class
@@ -23,7 +24,6 @@ from optimetry.conformance.numerics.agreement import (
     answered,
     compare,
     contradicted,
-    explained,
     explains,
     has_lost,
 )
@@ -68,43 +68,11 @@ def no_more(case: Case) -> Iterator[Case]:
     return iter(())
 
 
-LEAST_DETERMINED = 0.5
-"""The share of the elements that first contradict the document whose value an explanation must at least determine."""
-
 FEW = 8
 """How many cases show what varies or is rounded, or have finite bounds: where gradients are subnormal, few have any."""
 
 EXCLUDING = 2
 """The cases that are evaluated one by one: they exclude most of many candidates, which then need no others."""
-
-
-@dataclass(frozen=True)
-class Standing(Generic[C]):
-    """A candidate that explains every case so far.
-
-    Attributes:
-        candidate: which one.
-        agreement: with the runs of these cases.
-        determined: of the elements that first contradict the document, how many it determines.
-    """
-
-    candidate: C
-    agreement: Agreement = field(default_factory=Agreement)
-    determined: int = 0
-
-    def on(self, case: Case, after: Array, there: Array) -> Standing[C] | None:
-        """Return the same with one case more, None where the candidate does not explain it.
-
-        Args:
-            case: what the engine was fed.
-            after: its trajectory.
-            there: where an element first contradicts the document.
-        """
-        oracle = self.candidate.expected(case)
-        agreement = explained(after, oracle, case.form)
-        if agreement is None:
-            return None
-        return Standing(self.candidate, self.agreement + agreement, self.determined + answered(after, oracle, there))
 
 
 class Tried(NamedTuple):
@@ -241,15 +209,16 @@ class Observed:
 
         Where a candidate holds numbers in float32, cases with short numbers are added: the rounding of the others hides
         small differences of another kind, such as a number added to a divisor. A candidate without a finite bound for
-        most elements that first contradict the document explains nothing, nor does one that has it for a smaller part
-        of all elements than ``judged``. The documented formula where subnormals are flushed is excepted: a quotient of
-        what may be 0 has no bound, and the hardware decides about it, not the target. Where that shall be the reason
-        for NaN or an infinity, it must determine one element.
+        most elements that first contradict the document explains nothing, nor does one without it for most numbers that
+        the document determines, nor one that has it for a smaller part of all elements than ``judged``. The documented
+        formula where subnormals are flushed is excepted: a quotient of what may be 0 has no bound, and the hardware
+        decides about it, not the target. Where that shall be the reason for NaN or an infinity, it must determine one
+        element.
         """
         alive = [Standing(candidate) for candidate in candidates if self.probed.explained_by(candidate.expected)]
         narrow = any(each.candidate.narrow for each in alive)
         most = (1 - judged) * self._elements(more, narrow) if alive and judged > 0 else np.inf
-        document, tried, differing, lost = Agreement(), 0, 0, False
+        document, tried, differing, determined, lost = Agreement(), 0, 0, 0, False
 
         def asked(drawn: Case) -> Iterator[Asked]:
             for case in self._kept_of(drawn, narrow):
@@ -263,9 +232,13 @@ class Observed:
             if drawn:
                 document, tried = document + compare(after, documented, case.form), tried + 1
             there = contradicted(after, documented)
-            differing += int(np.count_nonzero(there))
+            numbers = documented.known & np.isfinite(after)
+            differing, determined = (
+                differing + int(np.count_nonzero(there)),
+                determined + int(np.count_nonzero(numbers)),
+            )
             lost = lost or has_lost(after, there)
-            alive = [still for each in alive if (still := each.on(case, after, there))]
+            alive = [still for each in alive if (still := each.on(case, after, there, numbers))]
             if not alive and kept:
                 self.refuting[:] = [(case, after)]
             self.silent.update(each.candidate for each in alive if each.agreement.vacuous > most)
@@ -273,8 +246,9 @@ class Observed:
             if not alive:
                 break
         flushing = Explanation(documented_class(self.optimizer), FLUSHED)
-        least = LEAST_DETERMINED * differing
-        telling = [x for x in alive if x.determined >= (int(lost) if x.candidate == flushing else least)]
+        telling = [
+            x for x in alive if (x.determined >= lost if x.candidate == flushing else x.tells(differing, determined))
+        ]
         return [(each.candidate, each.agreement) for each in telling], Identity(None, document, Agreement(), tried)
 
     def _runs_of(self, drawn: Iterable[Case], more: More, narrow: bool) -> Iterator[Tried]:

@@ -289,7 +289,7 @@ KINDS = (_slots, _numbers, _operands, _operations, _averages, _functions, multip
 OF_OPERANDS = (_operands, _operations, _averages, *OF_NORMS)
 """The kinds that depend on the operands of a part."""
 
-OF_CONDITIONS = (_operands, _operations)
+OF_CONDITIONS = (_operands, _operations, excepted)
 """The kinds of edits that conditions have, too."""
 
 

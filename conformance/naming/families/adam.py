@@ -211,6 +211,17 @@ declare(
         difference="x = max(x, v); w -= lr_t*m / (sqrt(x) + eps)",
     ),
     dialect(
+        name="uncorrected_amsgrad",
+        point={
+            "moment1_correction": "none",
+            "moment2_correction": "none",
+            "amsgrad": "before_correction",
+        },
+        origin="AMSGrad as published, but for its epsilon: nnabla.solvers.AMSGRAD",
+        reference="src/nbla/solver/generic/amsgrad.cpp, AMSGRAD::update_impl",
+        difference="x = max(x, v); w -= lr*m / (sqrt(x) + eps)",
+    ),
+    dialect(
         name="scaled_epsilon_amsgrad",
         point={"epsilon_placement": "scaled", "amsgrad": "before_correction"},
         origin="torch.optim.Adam(amsgrad=True), PaddlePaddle 3.3 Adam(amsgrad=True)",

@@ -25,11 +25,20 @@ class LambFamily(Lamb):
             "inside_ratio": "q = r + lam*w",
             "before_ratio": "w -= lr*lam*w comes first, and q = r",
             "after_step": "q = r, and w -= lr*lam*w comes last",
+            "behind_norm": "q = r, and the step is of r + lam*w",
         },
-        rare=("after_step",),
+        rare=("after_step", "behind_norm"),
     )
     param_norm: str = axis("as_is", {"as_is": "|w|", "clamped": "min(|w|, 10)"})
-    zero_norm: str = axis("ratio_one", {"ratio_one": "the ratio is 1", "unguarded": "the division is carried out"})
+    zero_norm: str = axis(
+        "ratio_one",
+        {
+            "ratio_one": "the ratio is 1",
+            "unguarded": "the division is carried out",
+            "small_direction": "the ratio is 1 where |q| <= eps, and 0 where |w| = 0",
+        },
+        rare=("small_direction",),
+    )
     zero_decay: str = axis("ratio", {"ratio": "no exception", "ratio_one": "lam = 0: the ratio is 1"})
 
     ratio: str = axis(
@@ -69,8 +78,12 @@ class LambFamily(Lamb):
             ratio = np.minimum(ratio, self.largest_ratios[self.ratio])
         if self.zero_norm == "ratio_one":
             ratio = np.where((param_norm > 0) & (direction_norm > 0), ratio, 1.0)
+        elif self.zero_norm == "small_direction":
+            ratio = np.where(direction_norm > self.epsilon, ratio, 1.0)
         if self.zero_decay == "ratio_one":
             ratio = np.where(self.lamb_weight_decay > 0, ratio, 1.0)
+        if self.decay_placement == "behind_norm":
+            direction = direction + self.lamb_weight_decay * param
         moved = param - lr * ratio * direction
         if self.decay_placement == "after_step":
             moved = moved - lr * self.lamb_weight_decay * moved
@@ -114,6 +127,27 @@ declare(
         origin="keras.optimizers.Lamb, which also corrects the bias",
         reference="keras/src/optimizers/base_optimizer.py",
         difference="w -= lr*lam*w; w -= lr*|w|/|r|*r",
+    ),
+    dialect(
+        name="norm_without_decay",
+        point={"decay_placement": "behind_norm"},
+        origin="oneflow.optim.LAMB(do_bias_correction=False)",
+        reference="oneflow/user/kernels/model_update_kernel_util.cpp, LambUpdateKernelUtil",
+        difference="w -= lr*|w|/|r|*(r + lam*w)",
+    ),
+    dialect(
+        name="bias_corrected_norm_without_decay",
+        point={"bias_correction": "both", "decay_placement": "behind_norm"},
+        origin="oneflow.optim.LAMB",
+        reference="oneflow/user/kernels/model_update_kernel_util.cpp, LambUpdateKernelUtil",
+        difference="r = (m/(1-b1^t)) / (sqrt(v/(1-b2^t)) + eps); w -= lr*|w|/|r|*(r + lam*w)",
+    ),
+    dialect(
+        name="small_direction_as_is",
+        point={"zero_norm": "small_direction"},
+        origin="nnabla.solvers.Lamb with gamma_u above every norm",
+        reference="src/nbla/solver/generic/lamb.cpp, Lamb::update_impl",
+        difference="ratio = |w|/|q|, 1 where |q| <= eps; it is 0 where |w| = 0",
     ),
     dialect(
         name="norm_clamped",

@@ -116,6 +116,7 @@ ELSEWHERE = {
     "papers.nadam_constant_decay": "torch.nadam",
     "papers.nadam_schedule_missing": "torch.nadam:constant_momentum",
     "papers.adagrad_delta_inside": "adagrad:epsilon_inside",
+    "papers.lamb_norm_without_the_decay": "lamb:bias_corrected_norm_without_decay",
     "papers.lamb_ratio_ignored": "torch.adamw",
     "papers.yogi_average_of_squares": "adam:uncorrected",
 }

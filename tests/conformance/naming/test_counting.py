@@ -18,7 +18,7 @@ from optimetry.conformance.naming.known.probes import APART, counting_probe
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
-from optimetry.conformance.subjects.rules import EVERY_STEP, OWN, STEP_COUNT, RuleSubject, training
+from optimetry.conformance.subjects.rules import ANY_GRADIENT, EVERY_STEP, OWN, STEP_COUNT, RuleSubject, training
 from optimetry.conformance.targets.numpy.target import run_of
 from optimetry.reference.books import BOOKS
 from optimetry.reference.books.papers.signum import Signum
@@ -91,6 +91,25 @@ def test_a_formula_with_an_edit_is_found_whatever_t_counts(way: str, formula: st
 
     verdict = verdict_of(Instead(begin, "papers.yogi"), "papers.yogi", "float32", Effort("few", 30, 3))
     assert (verdict.verdict, verdict.computes.formula) == ("dialect", formula)
+
+
+@pytest.mark.parametrize("way", [EVERY_STEP, ANY_GRADIENT])
+@pytest.mark.parametrize("name", ["torch.nadam", "papers.nadam"])
+def test_a_product_of_momenta_goes_with_the_count(name: str, way: str) -> None:
+    """As in Keras, where both are of the optimizer: a parameter that misses a gradient finds them where others are."""
+    formula: Any = replace(counting(RULES[name]).typical(), **{STEP_COUNT: way})
+    trained, ones = training(formula, [np.ones(2), np.ones(2)]), np.ones(2)
+    grads: list[list[Array | None]] = [[ones, ones], [ones, None], [None, None], [ones, ones]]
+    counts = {EVERY_STEP: [1, 2, 3, 4], ANY_GRADIENT: [1, 2, 2, 3]}[way]
+    mu = formula.mu if name == "torch.nadam" else formula.momentum
+    moment = RULES[name].slots[0]
+    for row, count in zip(grads, counts, strict=True):
+        before = trained.states[1][moment]
+        trained.step(row, 0.1)
+        assert trained.updates == [count] * 2
+        product = np.prod([mu(t) for t in range(1, count + 1)])
+        assert [state.mu_product for state in trained.states] == pytest.approx([product] * 2, rel=1e-15)
+        assert np.array_equal(trained.states[1][moment], before) == (row[1] is None), "the moments wait for a gradient"
 
 
 def test_a_step_is_used_where_it_is_handed_on() -> None:

@@ -166,6 +166,7 @@ PUBLISHED_ADAM_STEPS: dict[str, Any] = {
     "moment1_uncorrected": lambda x: x.m * (1 - x.b2**x.t) ** 0.5 / (x.v**0.5 + x.eps),
     "moment2_uncorrected": lambda x: x.m_hat / (x.v**0.5 + x.eps),
     "amsgrad": lambda x: x.m_hat * (1 - x.b2**x.t) ** 0.5 / (x.v_top**0.5 + x.eps),
+    "uncorrected_amsgrad": lambda x: x.m / (x.v_top**0.5 + x.eps),
     "scaled_epsilon_amsgrad": lambda x: x.m_hat / ((x.v_top / (1 - x.b2**x.t)) ** 0.5 + x.eps),
     "scaled_epsilon_amsgrad_corrected": lambda x: x.m_hat / (x.v_hat_top**0.5 + x.eps),
     "scaled_epsilon_decoupled_decay": lambda x: x.m_hat / (x.v_hat**0.5 + x.eps) + 0.01 * x.w,

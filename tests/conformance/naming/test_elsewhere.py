@@ -17,9 +17,11 @@ from optimetry.conformance.naming.known.elsewhere import OtherRule, dialects_els
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.selftest.instead import computing as computing_explanation
-from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.conformance.targets.numpy.target import RuleRun, run_of
 from optimetry.reference.books import BOOKS
-from optimetry.reference.rule import Rule
+from optimetry.reference.books.papers.amsgrad import AMSGrad
+from optimetry.reference.declaration import Declared
+from optimetry.reference.rule import Array, Rule, State
 from optimetry.reports.results import Computes, Verdict, line
 from tests.conformance.judged import verdict_of
 
@@ -127,13 +129,34 @@ def test_a_diagnosis_says_which_rule_it_is(optimizer: str, other: str, sentence:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_an_epsilon_that_a_document_lacks_may_be_0_in_what_another_book_says(dtype: str) -> None:
-    """fairseq's Adam with amsgrad and an epsilon of 0 gives 0/0 where no gradient has been, as nothing documents."""
-    (rule,) = (x for x in without_epsilon("papers.amsgrad") if x.name == "adam:amsgrad without epsilon")
+@pytest.mark.parametrize("name", ["adam:amsgrad without epsilon", "adam:uncorrected_amsgrad without epsilon"])
+def test_an_epsilon_that_a_document_lacks_may_be_0_in_what_another_book_says(name: str, dtype: str) -> None:
+    """fairseq's Adam with amsgrad and an epsilon of 0, and the equations as printed, give 0/0 before any gradient."""
+    (rule,) = (x for x in without_epsilon("papers.amsgrad") if x.name == name)
     verdict = verdict_of(computing_explanation(rule), "papers.amsgrad", dtype, EFFORT)
-    assert (verdict.verdict, verdict.dialect) == ("dialect", "adam:amsgrad without epsilon")
+    assert (verdict.verdict, verdict.dialect) == ("dialect", name)
     assert verdict.reason.startswith("of adam without epsilon: x = max(x, v)")
     assert not without_epsilon("adam"), "which has one"
+
+
+class UnguardedAMSGrad(AMSGrad):
+    """With the square in place of its root, which no rule has, and 0/0 where no gradient has been."""
+
+    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        _, new = super().update(param, grad, state, lr, t)
+        return param - lr * new.m / new.v_max * self.beta1, new
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_what_is_infinite_wherever_the_target_has_numbers_explains_none_of_them(dtype: str) -> None:
+    """With the second moment before the step for a divisor every first step is infinite, and what follows is NaN."""
+
+    def begin(documented: Declared, parameters: list[Array]) -> Any:
+        return run_of(UnguardedAMSGrad.of(documented.hyper()), parameters)
+
+    verdict = verdict_of(Instead(begin, "papers.amsgrad"), "papers.amsgrad", dtype, EFFORT)
+    assert (verdict.verdict, verdict.dialect, verdict.computes.parts) == ("diverges", None, [])
+    assert verdict.reason.startswith("returned NaN")
 
 
 def test_a_rule_of_another_book_may_count_steps_in_another_way() -> None:

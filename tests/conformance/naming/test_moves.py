@@ -100,6 +100,8 @@ def test_ratios_and_norms_are_limited_and_choices_have_exceptions():
     others = list(excepted(chosen, DECAY_ALONE))
     assert ("where", ("greater", "decay", 0), chosen, 0.0) in others
     assert ("divide", ("subtract", ("where", chosen[1], "a", "b"), "b"), "c") in others
+    assert list(excepted(("greater", NORM, 0), DECAY_ALONE)) == [("greater", NORM, "decay")]
+    assert list(excepted(("greater", "grad", 0), DECAY_ALONE)) == []
 
 
 def test_the_norm_of_a_sum_takes_the_place_of_a_sum_of_norms():

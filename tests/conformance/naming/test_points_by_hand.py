@@ -161,6 +161,10 @@ LAMB: dict[str, tuple[Point, Any]] = {
         {"decay_placement": "after_step"},
         lambda x: (x.w - x.lr * x.w_norm / np.linalg.norm(x.r) * x.r) * (1 - x.lr * 0.2),
     ),
+    "norm without the decay": (
+        {"decay_placement": "behind_norm"},
+        lambda x: x.w - x.lr * x.w_norm / np.linalg.norm(x.r) * x.q,
+    ),
     "ratio at most 1": (
         {"ratio": "at_most_one"},
         lambda x: x.w - x.lr * min(x.w_norm / np.linalg.norm(x.q), 1.0) * x.q,
@@ -190,3 +194,17 @@ def test_points_of_lamb(name: str, scale: float) -> None:
         x.q = x.r + 0.2 * x.w
         param = moved(x)
         assert after == pytest.approx(param, rel=1e-13)
+
+
+@pytest.mark.parametrize(("epsilon", "ratio"), [(1.0, 2.5), (4.0, 1.0)])
+def test_a_small_direction_of_lamb_is_not_scaled(epsilon: float, ratio: float) -> None:
+    """|w| is 5, and |r| is 8/(3 + 1) and 8/(3 + 4), which is less than epsilon."""
+    hyper = {"beta1": 0.0, "beta2": 1 - 9 / 64, "epsilon": epsilon, "lamb_weight_decay": 0.0}
+    (after,) = stepped("lamb", {"zero_norm": "small_direction"}, hyper, np.array([5.0, 0.0]), [([8.0, 0.0], 0.5)])
+    assert after == pytest.approx([5.0 - 0.5 * ratio * 8 / (3 + epsilon), 0.0], rel=1e-14)
+
+
+def test_a_tensor_of_zeros_stays_where_lamb_guards_the_direction_alone() -> None:
+    hyper = {"beta1": 0.0, "beta2": 0.5, "epsilon": 0.25, "lamb_weight_decay": 0.0}
+    (after,) = stepped("lamb", {"zero_norm": "small_direction"}, hyper, np.zeros(2), [([8.0, 1.0], 0.5)])
+    assert not after.any()

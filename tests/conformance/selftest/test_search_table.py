@@ -85,6 +85,7 @@ OF_DIALECTS = {
     ("adamax", "epsilon_in_denominator"): "epsilon beside new inf_norm, not in it",
     ("lamb", "bias_corrected"): "averages corrected for their bias",
     ("lamb", "decay_after_step"): "lamb_weight_decay of the parameter after the step",
+    ("lamb", "small_direction_as_is"): "norm(param) > 0 and (...) > 0 -> (...) > 0; (...) > 0 -> (...) > epsilon",
     ("lamb", "norm_clamped"): "norm(param) -> minimum(norm(param), 10)",
     ("clip_by_norm", "global_norm"): "norm(grad) -> norm(all grad)",
     ("clip_by_norm", "scaled_to_one"): "grad*clip_norm/maximum(norm(grad), clip_norm) -> "

@@ -96,6 +96,17 @@ def test_a_hostile_target_costs_one_verdict(name: str, reason: str) -> None:
         program.close()
 
 
+@INTEL
+def test_a_library_that_sets_its_process_up_once_is_judged_by_what_it_computes() -> None:
+    """Which is sgd for momentum, too: the run that changed the process is repeated."""
+    program, target = started("FlushesOnce")
+    try:
+        (verdict,) = judge([target], "momentum", "float32", effort=FEW, seed=0)
+    finally:
+        program.close()
+    assert verdict.reason.startswith("computes the documented rule with momentum = 0 whatever is given")
+
+
 def test_a_run_of_the_command_ends_with_a_footer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--dtype", "float32", "--effort", "quick", "-n", "1", "--out", str(tmp_path)]
     assert main(["check", "hostile:Segfault", *options, "--optimizer", "momentum", "--optimizer", "sgd"]) == 1
