@@ -31,10 +31,10 @@ class SharedCount(Training):
         after = super().step(grads, lr)
         if every or any(grad is not None for grad in grads):
             self.updates = [steps + 1] * len(self.updates)
-            self._go_on([i for i, grad in enumerate(grads) if grad is None], lr)
+            self._update_numbers([i for i, grad in enumerate(grads) if grad is None], lr)
         return after
 
-    def _go_on(self, waiting: Sequence[int], lr: Any) -> None:
+    def _update_numbers(self, waiting: Sequence[int], lr: Any) -> None:
         """Update the slots that are one number, such as a product of momenta, of parameters without a gradient."""
         numbers = number_slots(self.rule) if waiting else ()
         for i in waiting if numbers else ():

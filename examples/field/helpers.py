@@ -151,8 +151,8 @@ class GroupsRun:
 
 
 def clipped_in_place(
-    clip: Callable[[list[Any]], Any], parameter: Callable[..., Any], tensor: Callable[..., Any]
-) -> Any:
+    clip: Callable[[list[Any]], Any], parameter: Callable[[Any], Any], tensor: Callable[[np.ndarray], Any]
+) -> Gradients:
     """A clip that changes the gradients of the parameters that it is given, in such a framework."""
 
     def transformed(grads: Sequence[np.ndarray]) -> list[np.ndarray]:

@@ -7,14 +7,14 @@ from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice, tee
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.judging.identifying.short_numbers import with_short_numbers
-from optimetry.conformance.judging.identifying.standing import Standing
+from optimetry.conformance.judging.identifying.standing import C, Standing
 from optimetry.conformance.naming.candidates import FLUSHED
 from optimetry.conformance.naming.explanation import Candidate, Explanation
 from optimetry.conformance.naming.known.points import documented_class
@@ -56,8 +56,6 @@ class Identity:
     elsewhere: tuple[str, ...] = ()
     several: tuple[str, ...] = ()
 
-
-C = TypeVar("C", bound=Candidate)
 
 More = Callable[[Case], Iterator[Case]]
 """Makes further cases of a case."""
@@ -233,10 +231,8 @@ class Observed:
                 document, tried = document + compare(after, documented, case.form), tried + 1
             there = contradicted(after, documented)
             numbers = documented.known & np.isfinite(after)
-            differing, determined = (
-                differing + int(np.count_nonzero(there)),
-                determined + int(np.count_nonzero(numbers)),
-            )
+            differing += int(np.count_nonzero(there))
+            determined += int(np.count_nonzero(numbers))
             lost = lost or has_lost(after, there)
             alive = [still for each in alive if (still := each.on(case, after, there, numbers))]
             if not alive and kept:
@@ -246,10 +242,13 @@ class Observed:
             if not alive:
                 break
         flushing = Explanation(documented_class(self.optimizer), FLUSHED)
+        least = int(lost)
         telling = [
-            x for x in alive if (x.determined >= lost if x.candidate == flushing else x.tells(differing, determined))
+            (x.candidate, x.agreement)
+            for x in alive
+            if (x.determined >= least if x.candidate == flushing else x.tells(differing, determined))
         ]
-        return [(each.candidate, each.agreement) for each in telling], Identity(None, document, Agreement(), tried)
+        return telling, Identity(None, document, Agreement(), tried)
 
     def _runs_of(self, drawn: Iterable[Case], more: More, narrow: bool) -> Iterator[Tried]:
         """Yield the runs of drawn cases and of those made of them; programs play some of the drawn ones ahead."""
