@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -31,16 +32,20 @@ class SharedCount(Training):
         after = super().step(grads, lr)
         if every or any(grad is not None for grad in grads):
             self.updates = [steps + 1] * len(self.updates)
-            self._update_numbers([i for i, grad in enumerate(grads) if grad is None], lr)
+            if self._numbers:
+                self.states = [self._counted(i, lr) if grad is None else self.states[i] for i, grad in enumerate(grads)]
         return after
 
-    def _update_numbers(self, waiting: Sequence[int], lr: Any) -> None:
-        """Update the slots that are one number, such as a product of momenta, of parameters without a gradient."""
-        numbers = number_slots(self.rule) if waiting else ()
-        for i in waiting if numbers else ():
-            param, state = self.parameters[i], self.states[i]
+    @cached_property
+    def _numbers(self) -> tuple[str, ...]:
+        return number_slots(self.rule)
+
+    def _counted(self, i: int, lr: Any) -> State:
+        """Return the slots of a parameter without a gradient, of which those that are one number are updated."""
+        param, state = self.parameters[i], self.states[i]
+        with np.errstate(all="ignore"):
             _, after = self.rule.update(param, np.zeros_like(param), state, lr, self.updates[i])
-            self.states[i] = State(**dict(state) | {name: after[name] for name in numbers})
+        return State(**dict(state) | {name: after[name] for name in self._numbers})
 
 
 def training(rule: Rule, parameters: Sequence[Array]) -> Training:

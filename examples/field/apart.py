@@ -7,9 +7,10 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 DECLARED = tomllib.loads(Path(__file__).with_name("apart.toml").read_text(encoding="utf-8"))
 
@@ -31,10 +32,11 @@ def importable(library: str, folder: Path) -> Iterator[Path | None]:
     if library not in DECLARED:
         yield None
         return
-    own = folder / DECLARED[library].get("beside", library)
+    declared = DECLARED[home(library)]
+    own = folder / home(library)
     if not own.is_dir():
-        install(library, own)
-    if "python" in DECLARED[library]:
+        install(declared, own)
+    if "python" in declared:
         yield own / "bin" / "python"
         return
     sys.path.insert(0, str(own))
@@ -44,9 +46,14 @@ def importable(library: str, folder: Path) -> Iterator[Path | None]:
         sys.path.remove(str(own))
 
 
-def install(library: str, own: Path) -> None:
-    """Install a library and what stands beside it into a folder, which is there only once all of it is."""
-    declared = DECLARED[library]
+def home(library: str) -> str:
+    """Return the adapter in whose folder that of a library is: itself, unless `apart.toml` names another."""
+    there: str = DECLARED.get(library, {}).get("beside", library)
+    return there
+
+
+def install(declared: Mapping[str, Any], own: Path) -> None:
+    """Install what is declared of a library into a folder, which is there only once all of it is."""
     own.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=own.parent) as scratch:
         made = Path(scratch, own.name)

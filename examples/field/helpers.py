@@ -131,6 +131,12 @@ class TensorRun:
         return [tensor.data.copy() for tensor in self._tensors]
 
 
+def averages(hyper: Mapping[str, Any]) -> dict[str, Any]:
+    """The decays and the epsilon of Adam's averages, as torch's arguments."""
+    epsilon = hyper["epsilon"] if "epsilon" in hyper else hyper["eps"]
+    return {"betas": (hyper["beta1"], hyper["beta2"]), "eps": epsilon}
+
+
 class GroupsRun:
     """An optimizer with groups like torch's, of parameters with ``grad`` and ``numpy()``, in a framework like torch.
 

@@ -6,17 +6,12 @@ from functools import partial
 
 from megengine import Parameter, Tensor, optimizer
 
-from examples.field.helpers import GroupsRun, Library, clipped_in_place
+from examples.field.helpers import GroupsRun, Library, averages, clipped_in_place
 
 
 def run(kind, parameters, **numbers):
     made = [Parameter(parameter) for parameter in parameters]
     return GroupsRun(kind(made, lr=1.0, **numbers), made, Tensor)
-
-
-def averages(hyper):
-    epsilon = hyper["epsilon"] if "epsilon" in hyper else hyper["eps"]
-    return {"betas": (hyper["beta1"], hyper["beta2"]), "eps": epsilon}
 
 
 def sgd(hyper, parameters):

@@ -20,17 +20,12 @@ for package, names in CUDA.items():
 import oneflow  # noqa: E402
 from oneflow import nn, optim  # noqa: E402
 
-from examples.field.helpers import GroupsRun, Library, clipped_in_place  # noqa: E402
+from examples.field.helpers import GroupsRun, Library, averages, clipped_in_place  # noqa: E402
 
 
 def run(kind, parameters, **numbers):
     made = [nn.Parameter(oneflow.tensor(parameter)) for parameter in parameters]
     return GroupsRun(kind(made, lr=1.0, **numbers), made, oneflow.tensor)
-
-
-def averages(hyper):
-    epsilon = hyper["epsilon"] if "epsilon" in hyper else hyper["eps"]
-    return {"betas": (hyper["beta1"], hyper["beta2"]), "eps": epsilon}
 
 
 def sgd(hyper, parameters):

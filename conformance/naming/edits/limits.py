@@ -42,7 +42,10 @@ def _has_norm(product: Expression) -> bool:
 
 
 def excepted(part: Expression, names: InputNames) -> Iterator[Expression]:
-    """Yield a choice that is also off where a hyperparameter is 0, those of `CHOICES`, and a limit of a norm for 0."""
+    """Yield a choice that is also off where a hyperparameter is 0, and those of `CHOICES`.
+
+    A norm that is compared with 0 may be compared with a hyperparameter instead.
+    """
     match part:
         case ("greater", size, 0) if is_norm(size):
             yield from (("greater", size, name) for name in names.hyperparameters)

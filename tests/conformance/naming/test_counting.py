@@ -112,6 +112,16 @@ def test_a_product_of_momenta_goes_with_the_count(name: str, way: str) -> None:
         assert np.array_equal(trained.states[1][moment], before) == (row[1] is None), "the moments wait for a gradient"
 
 
+def test_numbers_are_counted_in_silence() -> None:
+    """An epsilon of 0 makes the step of what has had no gradient 0/0, of which nothing is kept."""
+    formula: Any = replace(counting(RULES["torch.nadam"]).of({"eps": 0.0}), **{STEP_COUNT: ANY_GRADIENT})
+    trained, ones = training(formula, [np.ones(2), np.ones(2)]), np.ones(2)
+    with np.errstate(all="raise"):
+        trained.step([ones, None], 0.1)
+    assert np.array_equal(trained.parameters[1], ones)
+    assert not trained.states[1].exp_avg_sq.any()
+
+
 def test_a_step_is_used_where_it_is_handed_on() -> None:
     class HandedOn(Signum):
         def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
