@@ -38,6 +38,13 @@ class Interval:
         below = value <= high if self.text[-1] == "]" else value < high
         return above and below
 
+    def is_within(self, other: Interval) -> bool:
+        """Return whether every number in it is in another interval."""
+        (low, high), (least, most) = self.ends, other.ends
+        above = low > least or (low == least and (other.text[0] == "[" or self.text[0] == "("))
+        below = high < most or (high == most and (other.text[-1] == "]" or self.text[-1] == ")"))
+        return above and below
+
     def __str__(self) -> str:
         return self.text
 
@@ -120,6 +127,7 @@ class Declared:
         elementwise: whether an element of the result depends on the same element of the inputs alone.
         counts_zeros: whether elements that are zero in all inputs change the results of others; a norm does not.
         shaped: whether results depend on the shape of a parameter: rows and columns are distinguished.
+        masked: whether an element whose gradient is 0 is left alone, with its state.
         joint: whether what one parameter gets depends on the others.
         adds_up: whether it adds up what it is fed, in an order that its document leaves open.
 
@@ -132,6 +140,7 @@ class Declared:
     elementwise: ClassVar[bool] = True
     counts_zeros: ClassVar[bool] = False
     shaped: ClassVar[bool] = False
+    masked: ClassVar[bool] = False
     joint: ClassVar[bool] = False
     adds_up: ClassVar[bool] = False
 
@@ -192,10 +201,15 @@ class Declared:
 
     def lifted(self, lift: Callable[[str, float], Any]) -> Self:
         """The same with each real hyperparameter replaced by ``lift(name, value)``, perhaps another kind of number."""
+        held = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return self.with_values({name: lift(name, value) for name, value in held.items() if isinstance(value, float)})
+
+    def with_values(self, values: Mapping[str, Any]) -> Self:
+        """The same with other values of some fields, which are not checked."""
         other = object.__new__(type(self))
         for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            object.__setattr__(other, field.name, lift(field.name, value) if isinstance(value, float) else value)
+            value = values[field.name] if field.name in values else getattr(self, field.name)
+            object.__setattr__(other, field.name, value)
         return other
 
     @classmethod

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
 import sys
 from dataclasses import replace
 from functools import cache
@@ -58,7 +57,18 @@ def assigned(library: str, name: str) -> ast.expr | None:
     return None
 
 
+def program(library: str) -> str | None:
+    """The harness of a library in another language; None for one that Python imports."""
+    sources = [FOLDER / "programs" / f"{apart.home(library)}{suffix}" for suffix in (".js", ".cpp")]
+    return next((source.read_text(encoding="utf-8") for source in sources if source.exists()), None)
+
+
 def offered(library: str) -> set[str]:
+    source = program(library)
+    if source is not None:
+        rules = re.search(r"^const rules = \{\n(.*?)^\};", source, re.DOTALL | re.MULTILINE)
+        keys, table = (r"^  \"?([\w.]+)\"?[:,]", rules[1]) if rules else (r'^ +\{"([\w.]+)", \w+\},$', source)
+        return set(re.findall(keys, table, re.MULTILINE))
     tables = [assigned(library, "rules"), assigned(library, "wrappers")]
     return {key.value for table in tables if isinstance(table, ast.Dict) for key in table.keys}
 
@@ -93,7 +103,8 @@ def test_verdicts_of_the_first_run_are_kept_of_every_pair() -> None:
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_the_truth_is_known_of_all_that_an_adapter_offers(library: str) -> None:
-    assert offered(library) == {pair.rule for pair in truths() if pair.library == library}
+    sharing = [other for other in LIBRARIES if program(other) and apart.home(other) == apart.home(library)]
+    assert offered(library) == {pair.rule for pair in truths() if pair.library in (library, *sharing)}
 
 
 @pytest.mark.parametrize("pair", truths(), ids=lambda pair: f"{pair.library}-{pair.rule}")
@@ -104,14 +115,27 @@ def test_a_truth_is_about_a_subject_and_names_dialects_of_it(pair: Any) -> None:
     assert set(pair.names) <= dialects(pair.rule)
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_the_page_has_the_pinned_version_and_every_pair(library: str) -> None:
+def heading(library: str) -> str:
+    """The distribution and its pinned version; of Debian, what the library says of itself."""
+    declared = apart.DECLARED.get(apart.home(library), {})
+    if "npm" in declared:
+        (pin,) = declared["npm"]
+        return str(pin).replace("@", " ")
+    if "debian" in declared:
+        (named,) = re.findall(r'serve\(\{\s*"([^"]+)",\s*"([^"]+)",', program(library) or "")
+        assert f"={named[1]}" in declared["debian"][0]
+        return " ".join(named)
     distribution = ast.literal_eval(assigned(library, "distribution"))
     requirements = (FOLDER / "requirements.txt").read_text(encoding="utf-8")
-    own = "\n".join(apart.DECLARED.get(apart.home(library), {}).get("requirements", []))
+    own = "\n".join(declared.get("requirements", []))
     pins = dict(re.findall(r"^([\w-]+)==(\S+)$", own or requirements, re.MULTILINE))
+    return f"{distribution} {pins[distribution]}"
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_the_page_has_the_pinned_version_and_every_pair(library: str) -> None:
     page = (ROOT / "docs" / "field.md").read_text(encoding="utf-8")
-    section = page.split(f"## {distribution} {pins[distribution]}\n")[1].split("\n## ")[0]
+    section = page.split(f"## {heading(library)}\n")[1].split("\n## ")[0]
     for pair in (pair for pair in truths() if pair.library == library):
         assert any(line.startswith(f"| {pair.rule} |") and cell(pair.formula) in line for line in section.splitlines())
 
@@ -134,67 +158,6 @@ def column(page: str, run: str, title: str) -> dict[str, str]:
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in f" {run} |{table}".splitlines()]
     place = rows[0].index(title)
     return {row[0]: row[place] for row in rows[2:]}
-
-
-def test_a_library_apart_has_an_adapter_and_pins_and_is_not_among_the_others() -> None:
-    requirements = (FOLDER / "requirements.txt").read_text(encoding="utf-8")
-    assert apart.DECLARED.keys() <= set(LIBRARIES)
-    for declared in (apart.DECLARED[apart.home(library)] for library in apart.DECLARED):
-        assert all(re.fullmatch(r"[\w.-]+==[\w.]+", requirement) for requirement in declared["requirements"])
-        beside_others = "python" not in declared
-        assert not any(beside_others and f"\n{pin}\n" in requirements for pin in declared["requirements"])
-
-
-def test_a_library_apart_is_importable_while_it_is_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pip installs it once, with its options and what its source is built with; a failure leaves no folder behind."""
-    commands: list[list[str]] = []
-
-    def run(command: list[str], *, check: bool, env: dict[str, str]) -> None:
-        commands.append(command)
-        assert check
-        assert Path(env["PIP_CONSTRAINT"]).read_text(encoding="utf-8") == "setuptools<80"
-        if len(commands) == 1:
-            raise subprocess.CalledProcessError(1, command)
-        Path(command[command.index("--target") + 1]).mkdir()
-
-    monkeypatch.setattr(apart.subprocess, "run", run)
-    before, own = list(sys.path), tmp_path / "chainer"
-    with pytest.raises(subprocess.CalledProcessError), apart.importable("chainer", tmp_path):
-        pytest.fail("it is not installed")
-    assert list(tmp_path.iterdir()) == []
-    for _ in range(2):
-        with apart.importable("chainer", tmp_path):
-            assert sys.path == [str(own), *before]
-        assert sys.path == before
-    assert len(commands) == 2
-    needed = apart.DECLARED["chainer"]["requirements"]
-    assert commands[1][-len(needed) :] == needed
-    with apart.importable("torch_ema", tmp_path):
-        assert sys.path == before
-
-
-def test_a_library_that_needs_another_python_has_an_environment_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another adapter of the library is in the same one; nothing is put in front of the path."""
-    commands: list[list[str]] = []
-
-    def run(command: list[str], *, check: bool, env: Any = None) -> None:
-        commands.append(command)
-        assert check
-        if "venv" in command:
-            Path(command[-1]).mkdir()
-
-    monkeypatch.setattr(apart.subprocess, "run", run)
-    before = list(sys.path)
-    for library in ("nnabla_lars", "nnabla"):
-        with apart.importable(library, tmp_path) as python:
-            assert python == tmp_path / "nnabla" / "bin" / "python"
-            assert sys.path == before
-    (made, installed) = commands
-    assert made[:3] == ["python3.10", "-m", "venv"]
-    assert installed[0] == f"{made[-1]}/bin/python"
-    assert {"nnabla==1.39.0", "numpy==1.26.4"} <= set(installed), "all that it needs, whichever came first"
 
 
 PAIR = Pair(
@@ -280,10 +243,7 @@ def test_a_library_is_judged_once_and_a_run_that_was_ended_is_resumed(
     for before in (None, "begun", "ended"):
         if before:
             file.write_text(before)
-        assert study.judged("toy", [PAIR], file.parent, Path("of", "its", "own")) == "ended"
+        assert study.judged("toy", [PAIR], file.parent, ["--", "./harness"]) == "ended"
     assert len(commands) == 2
     assert all("--resume" in command for command in commands)
-    assert all(command[command.index("--python") + 1] == "of/its/own" for command in commands)
-    file.unlink()
-    study.judged("toy", [PAIR], file.parent, None)
-    assert "--python" not in commands[-1]
+    assert all(command[-2:] == ["--", "./harness"] for command in commands), "behind all options"

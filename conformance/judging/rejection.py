@@ -40,7 +40,9 @@ from optimetry.conformance.judging.identifying.rare_runs import (
 from optimetry.conformance.judging.identifying.searching import searched
 from optimetry.conformance.laws import Law
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.known.increments import knows_increments
 from optimetry.conformance.numerics.agreement import Agreement, compare, explains
+from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
 from optimetry.reports.arithmetic import described
@@ -250,10 +252,8 @@ def _identified(
     shown: dict[str, Any] | None = None,
 ) -> Finding:
     """Return what is found on an engine that an explanation holds for; ``shown`` stands for its counterexample."""
-    rule, ways = explanation.rule, explanation.arithmetic
-    if not rule.documented and flushed_in_vain(observed, explanation):
-        ways = replace(ways, flushes_subnormals=False)
-    holds_but = "" if rule.documented else but_for(observed, Explanation(rule, ways))
+    rule = explanation.rule
+    ways, holds_but = (explanation.arithmetic, "") if rule.documented else _also_rarely(observed, explanation)
     said = "; ".join(filter(None, [Explanation(rule, ways).reason, holds_but]))
     computes = Computes(rule.name, explanation.formula, False, ways.record(), same_as=list(identity.elsewhere))
     finding = Finding(observed, identity.from_document, identity.tried, computes=computes, explanation=explanation)
@@ -267,6 +267,19 @@ def _identified(
         reason=said + alike,
         counterexample=shown or evidence.of_difference(observed.target, *rejected, observed.guard),
     )
+
+
+def _also_rarely(observed: Observed, explanation: Explanation) -> tuple[Arithmetic, str]:
+    """Return how a dialect is computed that explains all drawn cases, and what is rare that it does not explain."""
+    rule, ways = explanation.rule, explanation.arithmetic
+    if flushed_in_vain(observed, explanation):
+        ways = replace(ways, flushes_subnormals=False)
+    holds_but = but_for(observed, Explanation(rule, ways))
+    formed = Explanation(rule, replace(ways, incremental_moments=True))
+    able = holds_but and knows_increments(rule.dialect.optimizer if rule.dialect else rule.optimizer)
+    if able and not but_for(observed, formed) and observed.holding(formed):
+        return formed.arithmetic, ""  # with a decay of 0 an increment loses digits that no drawn case shows
+    return ways, holds_but
 
 
 def _by_a_rare_case(finding: Finding) -> Finding:

@@ -5,10 +5,9 @@ An altered formula is a formula: it is evaluated on any numbers, so the rounding
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.reference.declaration import Declared
@@ -121,14 +120,3 @@ class Altered:
 def altered(formula: Declared, alteration: Alteration | None) -> Declared:
     """Return a formula with an alteration; the formula itself without one."""
     return formula if alteration is None else cast(Declared, Altered(formula, alteration))
-
-
-Formula = TypeVar("Formula")
-
-
-def holding(formula: Formula, hyper: Mapping[str, Any]) -> Formula:
-    """Return a formula with some hyperparameters replaced, unchecked."""
-    other = copy.copy(formula)
-    for name, value in hyper.items():
-        object.__setattr__(other, name, value)
-    return other

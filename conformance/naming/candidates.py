@@ -174,11 +174,17 @@ def tiers_of_mistakes(optimizer: str, dtype: str, cases: tuple[Case, ...]) -> It
 
 
 def tiers_of_runs(optimizer: str, dtype: str, nearest: Sequence[PointClass]) -> Iterator[list[Mistaken]]:
-    """Yield what runs may do beside the documented rule, then beside the nearest ones, as `tiers_of_mistakes`."""
+    """Yield what runs may do beside the documented rule, then beside the nearest ones, as `tiers_of_mistakes`.
+
+    Another rule, or a dialect of one, has a state and hyperparameters of its own. Beside it nothing is tried but that
+    parameters depend on each other.
+    """
     widest, documented = arithmetics(optimizer, dtype)[-1], documented_class(optimizer)
     for rule in dict.fromkeys([documented, *nearest]):
-        for tier in mistakes_of_runs(subject_named(optimizer), dtype):
-            yield [Mistaken(Explanation(rule, widest), mistake) for mistake in tier]
+        computed = rule.dialect.optimizer if rule.dialect else optimizer
+        for tier in mistakes_of_runs(subject_named(computed), dtype):
+            chosen = [mistake for mistake in tier if computed == optimizer or mistake.joins]
+            yield [Mistaken(Explanation(rule, widest), mistake) for mistake in chosen]
 
 
 def arithmetics(optimizer: str, dtype: str) -> list[Arithmetic]:

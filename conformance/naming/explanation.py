@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from optimetry.conformance.cases.case import Case, met_before
-from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step, altered, holding
+from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step, altered
 from optimetry.conformance.naming.known.increments import with_increments
 from optimetry.conformance.naming.known.points import PointClass
 from optimetry.conformance.numerics.agreement import Expected
@@ -159,11 +159,12 @@ class Explanation:
         Raises:
             HyperparameterError: as for the documented formula, before rounding.
         """
-        computed = holding(self.rule.of(hyper), instead or {})
+        values = {called: x for name, x in (instead or {}).items() for called in self._called((name,))}
+        computed = self.rule.of(hyper).with_values(values)
         if self.arithmetic.incremental_moments:
             computed = with_increments(computed)
         if self.arithmetic.float32_norm:
-            computed = dataclasses.replace(computed, **{FLOAT32_NORM: True})
+            computed = computed.with_values({FLOAT32_NORM: True})
         narrow = self._called(self.arithmetic.float32)
         return computed.lifted(lambda name, x: to_float32(x) if name in narrow else x) if narrow else computed
 

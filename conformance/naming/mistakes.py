@@ -13,6 +13,7 @@ from typing import Any
 
 from optimetry.conformance.cases.case import Case, met_before
 from optimetry.conformance.laws.law import Law, LawCheck
+from optimetry.conformance.laws.universal import parameters_are_independent
 from optimetry.conformance.naming.alterations import Alteration
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.known.points import PointClass
@@ -70,6 +71,11 @@ class Mistake:
     def loses_digits(self) -> bool:
         """Whether it rounds something to a format, and gives the values of its rule."""
         return "format" in self.run
+
+    @property
+    def joins(self) -> bool:
+        """Whether parameters depend on each other by it."""
+        return parameters_are_independent in self.breaks
 
     def may_break(self, law: Law | None) -> bool:
         """Whether a target with this mistake alone may break a law; None stands for none."""

@@ -19,13 +19,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from examples.field.apart import importable
+from examples.field.apart import reachable
 from optimetry.conformance.commands.cli import main as optimetry
 from optimetry.reports.results import Computes, Results, ResultsError, Verdict, read
 
 FOLDER = Path(__file__).parent
 LEAST_NAMED = 0.9
-ROUNDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh")
+TRUTH = tomllib.loads((FOLDER / "truth.toml").read_text(encoding="utf-8"))
+ROUNDS = tuple(TRUTH)
 """The tables of ``truth.toml``: libraries that were tried together, each time such as nobody knew before."""
 
 
@@ -109,8 +110,7 @@ def explanation(verdict: Verdict) -> str:
 
 def truths() -> list[Pair]:
     """Read what every pair computes."""
-    tables = tomllib.loads((FOLDER / "truth.toml").read_text(encoding="utf-8"))
-    return [Pair(round=name, **entry) for name in ROUNDS for entry in tables[name]]
+    return [Pair(round=name, **entry) for name, entries in TRUTH.items() for entry in entries]
 
 
 def first_contact(pairs: Sequence[Pair]) -> list[Finding]:
@@ -128,14 +128,14 @@ def first_contact(pairs: Sequence[Pair]) -> list[Finding]:
     return [Finding(pair, kept.get((pair.library, pair.rule), [])) for pair in pairs]
 
 
-def judged(library: str, pairs: Iterable[Pair], folder: Path, python: Path | None) -> Results:
+def judged(library: str, pairs: Iterable[Pair], folder: Path, target: Sequence[str]) -> Results:
     """Judge the rules of one library at effort quick, unless that was done before; a run that was ended is resumed.
 
     Args:
         library: its adapter's name.
         pairs: what it computes, by its source.
         folder: where results are kept.
-        python: the interpreter that has the library, None for this one.
+        target: what the command line says of it.
 
     Raises:
         SystemExit: the library cannot be loaded.
@@ -143,10 +143,9 @@ def judged(library: str, pairs: Iterable[Pair], folder: Path, python: Path | Non
     with contextlib.suppress(ResultsError):
         return read(folder / "results.jsonl")
     rules = [word for pair in pairs for word in ("--optimizer", pair.rule)]
-    under = ["--python", str(python)] if python else []
-    command = ["check", f"examples.field.{library}:Target", *rules, *under, "--effort", "quick", "-n", "1"]
+    command = ["check", *rules, "--effort", "quick", "-n", "1", "--out", str(folder), "--resume", *target]
     with contextlib.redirect_stdout(io.StringIO()):
-        status = optimetry([*command, "--out", str(folder), "--resume"])
+        status = optimetry(command)
     if status == 2:
         sys.exit(f"{library} could not be judged")
     return read(folder / "results.jsonl")
@@ -279,8 +278,8 @@ def main() -> int:
         for library in dict.fromkeys(pair.library for pair in pairs):
             chosen = [pair for pair in pairs if pair.library == library]
             folder = options.results or Path(scratch)
-            with importable(library, folder / "installed") as python:
-                results[library] = judged(library, chosen, folder / library, python)
+            with reachable(library, folder / "installed") as target:
+                results[library] = judged(library, chosen, folder / library, target)
             findings += findings_of(chosen, results[library])
             for finding in findings[-len(chosen) :]:
                 verdicts, agreement = verdicts_text(finding.verdicts), finding.agreement.strip("*")

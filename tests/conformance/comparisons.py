@@ -36,6 +36,8 @@ HYPERS: dict[str, list[dict[str, Any]]] = {
         for momentum, nesterov in ((0.7, False), (0.7, True), (0.0, False))
     ],
     "torch.adagrad": [{"lr_decay": 0.7, "weight_decay": 0.3, "initial_accumulator_value": 0.3, "eps": 0.1}],
+    "torch.adadelta": [{"rho": 0.7, "eps": 0.1, "weight_decay": 0.3, "maximize": on} for on in (False, True)],
+    "torch.sparse_adam": [{"beta1": 0.7, "beta2": 0.9, "eps": 0.1, "maximize": on} for on in (False, True)],
     "torch.adam": [{**TORCH_ADAM, "amsgrad": on, "maximize": on, "decoupled_weight_decay": on} for on in (False, True)],
     "torch.adamw": [{**TORCH_ADAM, "amsgrad": amsgrad} for amsgrad in (False, True)],
     "torch.adamax": [TORCH_ADAM],

@@ -102,6 +102,19 @@ def test_intervals(text, inside, outside):
     assert not any(value in interval for value in outside)
 
 
+@pytest.mark.parametrize(
+    ("text", "within", "beyond"),
+    [
+        ("[0, 1)", ["[0, 1)", "[0, 1]", "(-1, 2)", "[0, inf)"], ["(0, 1)", "(0, 1]", "[0, 0.5)", "[0.5, 1]"]),
+        ("(0, 1]", ["(0, 1]", "[0, 1]", "(0, inf)"], ["(0, 1)", "[0, 1)"]),
+        ("(0, inf)", ["(0, inf)", "[0, inf)", "(-inf, inf)"], ["(0, 1]", "(-inf, 0]"]),
+    ],
+)
+def test_one_interval_within_another(text, within, beyond):
+    assert all(Interval(text).is_within(Interval(other)) for other in within)
+    assert not any(Interval(text).is_within(Interval(other)) for other in beyond)
+
+
 def test_a_state_is_immutable_and_names_what_it_lacks():
     state = State(velocity=np.ones(2))
     assert dict(state) == {"velocity": state.velocity}

@@ -13,9 +13,11 @@ from optimetry.conformance.judging.identifying.observed import Identity, More, O
 from optimetry.conformance.judging.identifying.saved_slots import saves_in
 from optimetry.conformance.judging.identifying.splitting import Splitting
 from optimetry.conformance.laws import Law
+from optimetry.conformance.laws.universal import parameters_are_independent, splitting
 from optimetry.conformance.naming.candidates import arithmetics, tiers_of_mistakes, tiers_of_runs
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.known.points import documented_class, named_classes
+from optimetry.conformance.naming.known.elsewhere import dialects_elsewhere, rules_elsewhere, without_epsilon
+from optimetry.conformance.naming.known.points import PointClass, documented_class, named_classes
 from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.runs import decay, surviving
 from optimetry.conformance.naming.solved import solved
@@ -31,6 +33,9 @@ overflows everywhere, excludes nothing."""
 
 MUCH_WIDER, LEAST_BEYOND = 2.0**10, 0.1
 """What loses digits must be seen where its bounds are so many times those of its rule, in this part of the elements."""
+
+ALONE = parameters_are_independent, splitting
+"""The laws that a target breaks which computes its rule as long as a parameter is alone."""
 
 FIRST = 2
 """The steps and the tensors of the short case that excludes most mistakes."""
@@ -112,13 +117,32 @@ def _of_the_run(
         broken: a universal law that the target breaks.
         only_further: whether to try only what further cases show, made of those drawn.
     """
-    nearest = observed.probed.nearest()
+    alone = _of_one_alone(observed) if broken is None or broken.check in ALONE else []
+    nearest = [*observed.probed.nearest(), *alone]
     tiers = tiers_of_runs(observed.optimizer, observed.dtype, nearest)
     off = {name for name, value in observed.limits.pinned if value == 0}
     chosen = (
         [each for each in tier if each.mistake.is_shown(laws) and each.mistake.strength not in off] for tier in tiers
     )
     return _first_of(observed, (x for x in chosen if x and (x[0].mistake.shown_by or not only_further)), broken)
+
+
+def _of_one_alone(observed: Observed) -> list[PointClass]:
+    """Return the rules, also of other books, that explain what becomes of the first parameter of a case alone.
+
+    None where the documented one does, beside which everything is tried anyway.
+    """
+    optimizer, pinned = observed.optimizer, observed.pinned
+    widest = arithmetics(optimizer, observed.dtype)[-1]
+    runs = [(case, observed.run_anew(case)) for case in (case.only([0]) for case in observed.first_offered())]
+    elsewhere = (rules_of(optimizer, pinned) for rules_of in (rules_elsewhere, dialects_elsewhere, without_epsilon))
+    alone = (
+        rule
+        for rule in chain([documented_class(optimizer)], observed.probed.classes(), *elsewhere)
+        if all(explains(after, Explanation(rule, widest).expected(case), case.form) for case, after in runs)
+    )
+    first = next(alone, None)
+    return [] if first is None or first.documented else [first, *alone]
 
 
 def _outlived(observed: Observed, broken: Law | None) -> tuple[Mistaken, Identity] | None:

@@ -66,17 +66,20 @@ class OtherRule(Dialect):
         return (*own, *[LEARNING_RATE] * (LEARNING_RATE in numbers))
 
     def of(self, hyper: Mapping[str, Any]) -> Declared:
-        """Return the formula with these documented hyperparameters."""
-        zeros = dict.fromkeys(self.without, 0.0)
-        return super().of(zeros | {there: hyper[here] for there, here in self.names.items()})
+        """Return the formula with these documented hyperparameters, also with one that its own document excludes."""
+        given = {there: hyper[here] for there, here in self.names.items()}
+        own = {x.name: x for x in self.family.hyperparameters()}
+        excluded = {name: x for name, x in given.items() if (domain := own[name].domain) and x not in domain}
+        allowed = {name: own[name].corners[0] for name in excluded}
+        return super().of(dict.fromkeys(self.without, 0.0) | given | allowed).with_values(excluded)
 
 
 @cache
 def rules_elsewhere(optimizer: str, pinned: frozenset[str] = frozenset()) -> tuple[PointClass, ...]:
     """Return the other rules that have a use for every number of a rule, none for a wrapper.
 
-    Hyperparameters correspond that have the same name and domain; one that has no counterpart here has its default. A
-    rule without a use for one would stand for the documented rule that ignores it.
+    Hyperparameters correspond that have the same name, and domains of which one is part of the other; one that has no
+    counterpart here has its default. A rule without a use for one would stand for the documented rule that ignores it.
 
     Args:
         optimizer: the rule's name.
@@ -138,7 +141,7 @@ def without_epsilon(optimizer: str, pinned: frozenset[str] = frozenset()) -> tup
 def _epsilons(there: Subject, names: Mapping[str, str]) -> tuple[str, ...]:
     """Return the epsilon of a rule that has no counterpart and may be 0; none where there is none."""
     return tuple(
-        x.name for x in there.hyperparameters() if _identity(x)[0] == "epsilon" and x.name not in names and _may_be_0(x)
+        x.name for x in there.hyperparameters() if _meaning(x) == "epsilon" and x.name not in names and _may_be_0(x)
     )
 
 
@@ -148,23 +151,39 @@ def _others(optimizer: str, pinned: frozenset[str], *, zeros: bool = False) -> I
     With ``zeros``, numbers without a counterpart and without a default may be 0.
     """
     here = subject_named(optimizer)
-    known = {_identity(x): x.name for x in here.hyperparameters()}
+    known = {_meaning(x): x for x in here.hyperparameters()}
     numbers = {x.name for x in here.hyperparameters() if x.kind is not bool} - pinned
     for there in SUBJECTS.values() if isinstance(here, RuleSubject) else ():
-        # What is of matrices stands for nothing else.
-        if isinstance(there, RuleSubject) and there.name != here.name and there.shaped == here.shaped:
-            names = {x.name: known[_identity(x)] for x in there.hyperparameters() if _identity(x) in known}
+        if (
+            isinstance(there, RuleSubject)
+            and there.name != here.name
+            and _comparable(there.declaration, here.declaration)
+        ):
+            both = ((x, known[_meaning(x)]) for x in there.hyperparameters() if _meaning(x) in known)
+            names = {x.name: own.name for x, own in both if _corresponding(x, own)}
             required = {x.name for x in there.hyperparameters() if x.default is None and not (zeros and _may_be_0(x))}
             if required <= set(names) and numbers <= set(names.values()):
                 yield there, names
+
+
+def _comparable(there: type[Declared], here: type[Declared]) -> bool:
+    """Whether a rule may stand for another: one of matrices does for none, and what is masked is told by its mask."""
+    return there.shaped == here.shaped and there.masked <= here.masked
 
 
 def _may_be_0(parameter: Hyperparameter) -> bool:
     return parameter.kind is float and parameter.domain is not None and 0.0 in parameter.domain
 
 
-def _identity(parameter: Hyperparameter) -> tuple[str, str]:
-    return SYNONYMS.get(parameter.name, parameter.name), str(parameter.domain)
+def _meaning(parameter: Hyperparameter) -> str:
+    return SYNONYMS.get(parameter.name, parameter.name)
+
+
+def _corresponding(one: Hyperparameter, other: Hyperparameter) -> bool:
+    """Whether two of the same meaning may have the same values, but for an end that one document excludes."""
+    if one.domain is None or other.domain is None:
+        return one.domain == other.domain
+    return one.domain.is_within(other.domain) or other.domain.is_within(one.domain)
 
 
 def _class(

@@ -36,7 +36,7 @@ def knows_increments(optimizer: str) -> bool:
 def with_increments(computed: Declared) -> Declared:
     """Return a formula with every average formed as an increment; the formula itself where it has none."""
     if hasattr(computed, INCREMENTAL):
-        return dataclasses.replace(computed, **{INCREMENTAL: True})
+        return computed.with_values({INCREMENTAL: True})
     kind = _formed(_Traceable(computed))
     if kind is None:
         return computed

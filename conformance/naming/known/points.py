@@ -108,7 +108,7 @@ class PointClass:
             HyperparameterError: as for the documented one.
         """
         computed = self.dialect.of(hyper) if self.dialect else at(self.optimizer, self.point, hyper)
-        return dataclasses.replace(computed, **{STEP_COUNT: self.step_count.value}) if self.step_count else computed
+        return computed.with_values({STEP_COUNT: self.step_count.value}) if self.step_count else computed
 
     def counting(self, step_count: StepCount) -> PointClass:
         """Return the same formula with another way of counting steps."""

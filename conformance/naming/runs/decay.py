@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from optimetry.conformance.laws.universal import parameters_are_independent, resuming, splitting
-from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step, holding, with_gradients
+from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step, with_gradients
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.subjects.subject import DECAY_STRENGTHS, Subject
 from optimetry.conformance.targets.offers import MADE_AT
@@ -61,7 +61,7 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
 
 def _undecayed(name: str, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
     """Do the update with a strength of 0: ``name`` is the hyperparameter that is the strength, here and below."""
-    return holding(rule, {name: 0.0}).update(param, grad, state, lr, t)
+    return rule.with_values({name: 0.0}).update(param, grad, state, lr, t)
 
 
 def _strength(rule: Any, name: str) -> Any:

@@ -14,7 +14,6 @@ from optimetry.conformance.naming.alterations import (
     AlteredTraining,
     Step,
     Stepping,
-    holding,
     with_gradients,
     without_gradients,
 )
@@ -93,7 +92,7 @@ def _at_zero(name: str, training: AlteredTraining, i: int, grad: Any, lr: Any) -
     """Do the update with a hyperparameter at 0."""
     formula: Rule = cast(Any, training.rule).formula
     param, state, count = training.parameters[i], training.states[i], training.updates[i]
-    return holding(formula, {name: 0.0}).update(param, grad, state, lr, count)
+    return formula.with_values({name: 0.0}).update(param, grad, state, lr, count)
 
 
 def _never(training: AlteredTraining, i: int, grad: Any, lr: Any) -> tuple[Any, State]:

@@ -100,7 +100,6 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
 
 COMPUTES = {
     "papers.adamw_decay_dropped": "weight_decay = 0 whatever is given",
-    "papers.adadelta_learning_rate_dropped": "learning_rate = 1 whatever is given",
     "papers.ftrl_beta_dropped": "beta = 0 whatever is given",
     "papers.lars_coefficient_dropped": "eta = 1 whatever is given",
     "papers.lion_sign_of_the_gradient": "beta1 = 0 whatever is given",
@@ -109,6 +108,7 @@ COMPUTES = {
 """The mutations that are the documented rule with other hyperparameters: which."""
 
 ELSEWHERE = {
+    "papers.adadelta_learning_rate_dropped": "adadelta:learning_rate_ignored",
     "papers.adam_epsilon_under_the_root": "adam:scaled_epsilon_inside",
     "papers.adam_epsilon_uncorrected": "adam",
     "papers.adamax_epsilon_in_the_norm": "torch.adamax",

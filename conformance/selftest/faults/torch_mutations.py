@@ -167,8 +167,6 @@ COMPUTES = {
     "torch.adam_amsgrad_ignored": "amsgrad = false whatever is given",
     "torch.adam_amsgrad_never_stored": "amsgrad = false whatever is given",
     "torch.adamw_decay_dropped": "weight_decay = 0 whatever is given",
-    "torch.adadelta_old_average": "rho = 1 whatever is given",  # both averages are then equal, whatever rho is
-    "torch.adadelta_learning_rate_dropped": "learning_rate = 1 whatever is given",
     "torch.adagrad_rate_kept": "lr_decay = 0 whatever is given",
     "torch.adagrad_initial_value_ignored": "initial_accumulator_value = 0 whatever is given",
     "torch.rmsprop_centered_ignored": "centered = false whatever is given",
@@ -203,6 +201,9 @@ OUTCOMES = {
         f"{rule}_{change}": "diverges" for rule in ("torch.adafactor", "torch.muon") for change, *_ in MUTATIONS[rule]
     },
     "torch.adadelta_epsilon_missing_above": STILL,
+    "torch.adadelta_old_average": "dialect: old_gradient_average",
+    "torch.adadelta_learning_rate_dropped": "dialect: learning_rate_ignored",
+    "torch.sparse_adam_epsilon_uncorrected": "dialect: uncorrected_epsilon",
     "torch.adafactor_decay_times_the_scale": "dialect: decay=scaled",
     "torch.adafactor_relative_step_missing": "dialect: rate=given",
     "torch.muon_epsilon_clamps": "dialect: divisor=larger",

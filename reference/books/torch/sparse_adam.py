@@ -38,6 +38,7 @@ class SparseAdam(Rule):
     book = "torch"
     name = "torch.sparse_adam"
     slots = ("exp_avg", "exp_avg_sq")
+    masked = True
     decay_powers = ("beta1", "beta2")
     learning_rate = 0.001
     scaling = Scaling({"grad": 1, "eps": 1})

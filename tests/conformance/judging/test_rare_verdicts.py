@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.selftest.instead import Instead
+from optimetry.conformance.selftest.instead import computing as computing_explanation
 from optimetry.conformance.targets.numpy.target import run_of
 from optimetry.conformance.targets.own import for_torch
 from tests.conformance.judged import FEW, QUICK, class_named, flushed, verdict_of
@@ -298,3 +301,12 @@ def test_of_the_cases_that_contradict_a_dialect_the_first_are_named(limits: tupl
     verdict = verdict_of(target, "papers.lion", effort=QUICK)
     assert str(verdict.computes) == "sign_of_momentum"
     assert verdict.reason.endswith(f"; {words}")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_averages_may_be_formed_as_increments_where_a_rare_case_alone_shows_it(dtype: str) -> None:
+    """With a beta2 of 0, as in Keras' Adam: what an increment is added to is lost, and only what is left counts."""
+    increments = Explanation(class_named("torch.adam", "uncorrected_epsilon"), Arithmetic(incremental_moments=True))
+    verdict = verdict_of(computing_explanation(increments), "torch.adam", dtype, effort=QUICK)
+    assert str(verdict.computes) == "uncorrected_epsilon; moments formed as increments"
+    assert "but for" not in verdict.reason

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from typing import Any
 
@@ -17,10 +16,12 @@ from optimetry.conformance.naming.known.elsewhere import OtherRule, dialects_els
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.selftest.instead import computing as computing_explanation
+from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.numpy.target import RuleRun, run_of
 from optimetry.reference.books import BOOKS
 from optimetry.reference.books.papers.amsgrad import AMSGrad
 from optimetry.reference.declaration import Declared
+from optimetry.reference.errors import HyperparameterError
 from optimetry.reference.rule import Array, Rule, State
 from optimetry.reports.results import Computes, Verdict, line
 from tests.conformance.judged import verdict_of
@@ -35,7 +36,7 @@ def computing(optimizer: str, other: str, **hyper: Any) -> Instead:
     assert isinstance(rule, OtherRule)
 
     def begin(documented: Any, parameters: list[Any]) -> RuleRun:
-        computed = dataclasses.replace(rule.of(documented.hyper()), **hyper)
+        computed = rule.of(documented.hyper()).with_values(hyper)
         assert isinstance(computed, Rule)
         return RuleRun(computed, parameters)
 
@@ -101,9 +102,20 @@ def test_names_correspond_with_their_domains() -> None:
     assert "papers.lion" not in {x.name for x in rules_elsewhere("adam")}, "it requires a weight decay"
     assert "papers.adagrad" not in {x.name for x in rules_elsewhere("adagrad")}, "it has no initial value"
     assert "papers.adagrad" in {x.name for x in rules_elsewhere("adagrad", frozenset({"initial_accumulator_value"}))}
+    assert "papers.adan" not in {x.name for x in rules_elsewhere("torch.adam")}, "its betas are weights of what is new"
     assert not rules_elsewhere("clip_by_norm")
     for name in BOOKS["papers"]:
         assert name not in {x.name for x in rules_elsewhere(name)}, "a rule explains itself already"
+
+
+def test_a_document_may_exclude_the_end_of_a_domain_that_another_includes() -> None:
+    """It then names what is wrong in the other's terms, and its formula is evaluated at the end as it stands."""
+    verdict = judged("papers.adadelta", "adadelta:new_average_learning_rate_ignored")
+    assert (verdict.verdict, verdict.dialect) == ("dialect", "adadelta:new_average_learning_rate_ignored")
+    (rule,) = (x for x in rules_elsewhere("papers.adadelta") if x.name == "adadelta")
+    assert rule.of({"rho": 1.0, "epsilon": 0.0}).hyper() == {"rho": 1.0, "epsilon": 0.0}
+    with pytest.raises(HyperparameterError, match="rho"):
+        SUBJECTS["adadelta"].of({"rho": 1.0, "epsilon": 1e-6})
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ wide = np.float64
 parameters = [[1.0]]  # before the first step
 fed = [[[-1.0]], [[-1.0]], [[1.0]], [[-1.0]]]  # one list a step
 given = [[[-1.0]], [[-1.0]], [[-0.3333333432674408]], [[0.0]]]  # what fluid 1.8.5 gave after each step
-allowed = [[[1.1920940323761897e-07]], [[2.3841881358067885e-07]], [[1.5894588282589375e-07]], [[1.1920940679033943e-07]]]  # 2 times the rounding-error bound of float32
+allowed = [[[1.1920940323761897e-07]], [[2.3841892726763177e-07]], [[2.781555229113467e-07]], [[4.1723329502519264e-07]]]  # 2 times the rounding-error bound of float32
 
 
 from typing import Any, NamedTuple
