@@ -254,9 +254,9 @@ def keep_linked(folder: Path) -> None:
 def field(session: nox.Session) -> None:
     """Judge third-party libraries and write ``docs/field.md``: ``nox -s field -- [option of examples.field.study]...``.
 
-    Versions are those of ``examples/field/requirements.txt`` and ``apart.toml``. Downloads four gigabytes, and then
-    takes ten minutes a round; ``-- --round second`` judges the libraries of one. Fails where a verdict contradicts
-    ``examples/field/truth.toml``, or less than 90 % of what can be named is named.
+    Versions are those of ``examples/field/requirements.txt`` and ``apart.toml``, which says what needs another Python
+    or npm. Downloads four gigabytes, and takes ten minutes a round; ``-- --round second`` judges one. Fails where a
+    verdict contradicts ``examples/field/truth.toml``, or less than 90 % of what can be named is named.
     """
     install(session, extras=extras_of(TOGETHER))
     session.install("pip<24.1")  # later ones refuse the metadata of some releases

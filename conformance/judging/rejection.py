@@ -276,7 +276,7 @@ def _also_rarely(observed: Observed, explanation: Explanation) -> tuple[Arithmet
         ways = replace(ways, flushes_subnormals=False)
     holds_but = but_for(observed, Explanation(rule, ways))
     formed = Explanation(rule, replace(ways, incremental_moments=True))
-    able = holds_but and knows_increments(rule.dialect.optimizer if rule.dialect else rule.optimizer)
+    able = holds_but and knows_increments(rule.computed)
     if able and not but_for(observed, formed) and observed.holding(formed):
         return formed.arithmetic, ""  # with a decay of 0 an increment loses digits that no drawn case shows
     return ways, holds_but

@@ -181,9 +181,8 @@ def tiers_of_runs(optimizer: str, dtype: str, nearest: Sequence[PointClass]) -> 
     """
     widest, documented = arithmetics(optimizer, dtype)[-1], documented_class(optimizer)
     for rule in dict.fromkeys([documented, *nearest]):
-        computed = rule.dialect.optimizer if rule.dialect else optimizer
-        for tier in mistakes_of_runs(subject_named(computed), dtype):
-            chosen = [mistake for mistake in tier if computed == optimizer or mistake.joins]
+        for tier in mistakes_of_runs(subject_named(rule.computed), dtype):
+            chosen = [mistake for mistake in tier if rule.computed == optimizer or mistake.joins]
             yield [Mistaken(Explanation(rule, widest), mistake) for mistake in chosen]
 
 

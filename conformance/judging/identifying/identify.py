@@ -197,7 +197,7 @@ def _tiers_elsewhere(probed: Probed, pinned: frozenset[str]) -> Iterator[Sequenc
         rules = formulas_of(probed.optimizer, pinned)
         yield rules
         if probed.counts_otherwise:
-            counting = [rule for rule in rules if rule.dialect and counts_steps(rule.dialect.optimizer)]
+            counting = [rule for rule in rules if counts_steps(rule.computed)]
             yield [rule.counting(way) for rule in counting for way in STEP_COUNTS]
 
 
@@ -210,7 +210,7 @@ def _same_elsewhere(observed: Observed, explanation: Explanation | None) -> list
 
 def _elsewhere(observed: Observed, rules: Sequence[PointClass], arithmetic: Arithmetic) -> list[Identity]:
     """Return the rules that hold, computed with this arithmetic; those that cannot be are left out."""
-    able = [rule for rule in rules if rule.dialect and knows_increments(rule.dialect.optimizer)]
+    able = [rule for rule in rules if knows_increments(rule.computed)]
     chosen = able if arithmetic.incremental_moments else rules
     return observed.surviving([Explanation(rule, arithmetic) for rule in chosen])[0]
 

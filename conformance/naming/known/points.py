@@ -75,6 +75,11 @@ class PointClass:
         return self.dialect is None and not self.point and self.step_count is None
 
     @property
+    def computed(self) -> str:
+        """The name of the rule whose formula it is, which may be another than the one that it explains."""
+        return self.dialect.optimizer if self.dialect else self.optimizer
+
+    @property
     def differences(self) -> list[tuple[Axis, str]]:
         """The axes that differ from the document, with the value of each."""
         declared = family_axes(self.optimizer)
