@@ -118,7 +118,7 @@ ELSEWHERE = {
     "papers.adagrad_delta_inside": "adagrad:epsilon_inside",
     "papers.lamb_norm_without_the_decay": "lamb:bias_corrected_norm_without_decay",
     "papers.lamb_ratio_ignored": "torch.adamw",
-    "papers.yogi_average_of_squares": "adam:uncorrected",
+    "papers.yogi_average_of_squares": "adam:uncorrected; moments formed as increments",
 }
 """The mutations that are a rule of another book, or a dialect of one: which."""
 
