@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import mlx.core as mx
 from mlx_optimizers import Lamb, Muon
 
 from examples.field.helpers import Library
-from examples.field.mlx import each
+from examples.field.mlx import each  # on the CPU
 
 
 def lamb(hyper, parameters):
@@ -18,9 +17,6 @@ def lamb(hyper, parameters):
 def muon(hyper, parameters):
     numbers = {"momentum": hyper["momentum"], "nesterov": hyper["nesterov"], "backend_steps": hyper["ns_steps"]}
     return each(parameters, Muon, **numbers)
-
-
-mx.set_default_device(mx.cpu)
 
 
 class Target(Library):

@@ -16,7 +16,7 @@ from optimetry.conformance.judging.identifying.short_numbers import with_short_n
 from optimetry.conformance.naming.candidates import FLUSHED, tiers, tiers_combined, tiers_computed_in, tiers_of_steps
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import STEP_COUNTS
-from optimetry.conformance.naming.known.elsewhere import dialects_elsewhere, rules_elsewhere, without_epsilon
+from optimetry.conformance.naming.known.elsewhere import FORMULAS_ELSEWHERE, rules_elsewhere
 from optimetry.conformance.naming.known.increments import knows_increments
 from optimetry.conformance.naming.known.points import PointClass, counts_steps
 from optimetry.conformance.naming.known.probes import Probed
@@ -193,7 +193,7 @@ def _found_elsewhere(observed: Observed, ways: Sequence[Arithmetic]) -> Identity
 
 def _tiers_elsewhere(probed: Probed, pinned: frozenset[str]) -> Iterator[Sequence[PointClass]]:
     """Yield the formulas of other rules, the simplest first; other step counts only for a target that shows one."""
-    for formulas_of in (rules_elsewhere, dialects_elsewhere, without_epsilon):
+    for formulas_of in FORMULAS_ELSEWHERE:
         rules = formulas_of(probed.optimizer, pinned)
         yield rules
         if probed.counts_otherwise:

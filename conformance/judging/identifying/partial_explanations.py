@@ -16,7 +16,7 @@ from optimetry.conformance.laws import Law
 from optimetry.conformance.laws.universal import parameters_are_independent, splitting
 from optimetry.conformance.naming.candidates import arithmetics, tiers_of_mistakes, tiers_of_runs
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.known.elsewhere import dialects_elsewhere, rules_elsewhere, without_epsilon
+from optimetry.conformance.naming.known.elsewhere import FORMULAS_ELSEWHERE
 from optimetry.conformance.naming.known.points import PointClass, documented_class, named_classes
 from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.runs import decay, surviving
@@ -135,7 +135,7 @@ def _of_one_alone(observed: Observed) -> list[PointClass]:
     optimizer, pinned = observed.optimizer, observed.pinned
     widest = arithmetics(optimizer, observed.dtype)[-1]
     runs = [(case, observed.run_anew(case)) for case in (case.only([0]) for case in observed.first_offered())]
-    elsewhere = (rules_of(optimizer, pinned) for rules_of in (rules_elsewhere, dialects_elsewhere, without_epsilon))
+    elsewhere = (formulas_of(optimizer, pinned) for formulas_of in FORMULAS_ELSEWHERE)
     alone = (
         rule
         for rule in chain([documented_class(optimizer)], observed.probed.classes(), *elsewhere)

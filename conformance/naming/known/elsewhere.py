@@ -138,6 +138,10 @@ def without_epsilon(optimizer: str, pinned: frozenset[str] = frozenset()) -> tup
     )
 
 
+FORMULAS_ELSEWHERE = rules_elsewhere, dialects_elsewhere, without_epsilon
+"""What yields the formulas of other rules for a rule, given also its pinned numbers; the simplest first."""
+
+
 def _epsilons(there: Subject, names: Mapping[str, str]) -> tuple[str, ...]:
     """Return the epsilon of a rule that has no counterpart and may be 0; none where there is none."""
     return tuple(
