@@ -1,4 +1,4 @@
-"""Solves for a constant that stands for a hyperparameter, or that multiplies the learning rate, by what a target gave.
+"""Solves for a constant of an optimizer, by what it gave: for a hyperparameter, of a schedule, of a decay.
 
 An optimizer whose decay is a constant of its own, or that divides the learning rate by a batch size, computes a known
 rule with a number that no list has. One element of a short run says which: that is a lead, and every case decides.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,9 +16,13 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.naming.adapters import held, multiplied
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistake, Mistaken
+from optimetry.conformance.naming.runs.decay import PLACES, strengths, unasked
+from optimetry.conformance.naming.runs.scheduled import SCHEDULES, scheduled
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.subject import Subject
+from optimetry.reference.declaration import Interval
 from optimetry.reference.errors import HyperparameterError
 
 ROUNDS = 24
@@ -40,24 +45,54 @@ def solved(explanation: Explanation, case: Case, after: Array) -> Iterator[Mista
         case: what the target was fed.
         after: what it gave, shape (steps, elements).
     """
-    subject = subject_named(explanation.rule.optimizer)
+    for unknown in _unknowns(subject_named(explanation.rule.optimizer), case):
+        number = unknown.solution(explanation, case, after)
+        if number is not None:
+            yield from (Mistaken(explanation, mistake) for mistake in unknown.mistakes(number))
 
-    def with_constant(mistake: Callable[[float], Mistake], start: float, *, parts: bool = False) -> float | None:
-        return _solution(lambda x: Mistaken(explanation, mistake(x)).expected(case), start, after, parts=parts)
 
-    factor = with_constant(multiplied, 1.0, parts=True) if subject.has_learning_rate else None
-    if factor is not None and factor > 0:
-        yield Mistaken(explanation, multiplied(factor))
+class _Unknown(NamedTuple):
+    """A constant that is solved for.
+
+    Attributes:
+        mistakes: yields the mistakes with a value of it, which do the same in a short run.
+        start: a value to begin with.
+        domain: its values.
+        parts: whether it may be one divided by an integer.
+    """
+
+    mistakes: Callable[[float], Iterator[Mistake]]
+    start: float
+    domain: Interval = Interval("(0, inf)")
+    parts: bool = False
+
+    def solution(self, explanation: Explanation, case: Case, after: Array) -> float | None:
+        """Return the value with which a rule gives in a short run what was given; None where there is none."""
+
+        def evaluate(value: float) -> Expected:
+            return Mistaken(explanation, next(self.mistakes(value))).expected(case)
+
+        number = _solution(evaluate, self.start, after, parts=self.parts)
+        return number if number is not None and number in self.domain else None
+
+
+def _unknowns(subject: Subject, case: Case) -> Iterator[_Unknown]:
+    """Yield the constants that a target may have where a subject has none, or others, the simplest first."""
+    if subject.has_learning_rate:
+        yield _Unknown(lambda x: iter([multiplied(x)]), 1.0, parts=True)
     for number in subject.hyperparameters():
         if number.kind is float and number.domain is not None:
-            held_at = partial(_held_at, number.name)
-            value = with_constant(held_at, float(case.hyper[number.name]))
-            if value is not None and value in number.domain:
-                yield Mistaken(explanation, held_at(value))
+            yield _Unknown(partial(_held_at, number.name), float(case.hyper[number.name]), number.domain)
+    if subject.has_learning_rate:
+        for schedule in SCHEDULES:
+            yield _Unknown(partial(scheduled, schedule), schedule.start, parts=schedule.steps)
+        if not strengths(subject):
+            for how in PLACES[:3]:  # behind a step is almost before it
+                yield _Unknown(partial(unasked, how), 0.0)
 
 
-def _held_at(name: str, value: float) -> Mistake:
-    return held({name: value})
+def _held_at(name: str, value: float) -> Iterator[Mistake]:
+    yield held({name: value})
 
 
 def _solution(evaluate: Evaluate, start: float, given: Array, *, parts: bool = False) -> float | None:

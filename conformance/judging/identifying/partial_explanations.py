@@ -102,7 +102,8 @@ def _of_the_adapter(observed: Observed, broken: Law | None) -> tuple[Mistaken, I
 def _with_a_constant(observed: Observed, broken: Law | None) -> tuple[Mistaken, Identity] | None:
     """Find the constant that explains every case in place of a number, of the documented rule or a near one."""
     beginning, widest = _beginning(observed), arithmetics(observed.optimizer, observed.dtype)[-1]
-    rules = dict.fromkeys([documented_class(observed.optimizer), *observed.probed.nearest()])
+    optimizer = observed.optimizer
+    rules = dict.fromkeys([documented_class(optimizer), *observed.probed.nearest(), *named_classes(optimizer)])
     return _first_of(observed, ([*solved(Explanation(rule, widest), *beginning)] for rule in rules), broken)
 
 
@@ -118,7 +119,7 @@ def _of_the_run(
         only_further: whether to try only what further cases show, made of those drawn.
     """
     alone = _of_one_alone(observed) if broken is None or broken.check in ALONE else []
-    nearest = [*observed.probed.nearest(), *alone]
+    nearest = [*observed.probed.nearest(), *alone, *named_classes(observed.optimizer)]
     tiers = tiers_of_runs(observed.optimizer, observed.dtype, nearest)
     off = {name for name, value in observed.limits.pinned if value == 0}
     chosen = (
@@ -232,7 +233,7 @@ def _beginning(observed: Observed) -> tuple[Case, Array]:
     """Return a small part of a probe, or else of the first case that tells, with the trajectory of the target."""
     if observed.probed.runs:
         return _first_steps(observed, observed.probed.cases[0][0])
-    begun = map(partial(_first_steps, observed), observed.first_offered())
+    begun = map(partial(_first_steps, observed), sorted(observed.first_offered(), key=_idleness))
     first = next(begun)
     return next((x for x in chain([first], begun) if _tells(compare(x[1], expected(x[0]), x[0].form))), first)
 
@@ -276,6 +277,13 @@ def _first_split(observed: Observed, splits: Iterable[Split]) -> tuple[Split, Id
         if alive:
             return split, unexplained
     return None
+
+
+def _idleness(case: Case) -> float:
+    """Return the part of the first gradients that are missing or 0, from which nothing can be told."""
+    rows = _shortened(case).grads
+    given = [np.mean(grad != 0) if grad is not None and grad.size else 0.0 for row in rows for grad in row]
+    return 1.0 - float(np.mean(given)) if given else 1.0
 
 
 @lru_cache(maxsize=256)

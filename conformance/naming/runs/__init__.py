@@ -10,6 +10,7 @@ from functools import cache
 
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.naming.runs import (
+    accumulated,
     decay,
     gradients,
     late,
@@ -30,7 +31,10 @@ Tier = tuple[Mistake, ...]
 @cache
 def mistakes_of_runs(subject: Subject, dtype: str) -> tuple[Tier, ...]:
     """Return what a run of a subject may do, in tiers: first what shows on any case, then what further cases show."""
-    lists = (precision.mistakes, late.mistakes, skipped.mistakes, state.mistakes, missing.mistakes, decay.mistakes)
+    lists = (
+        *(precision.mistakes, late.mistakes, skipped.mistakes, state.mistakes, missing.mistakes),
+        *(decay.mistakes, accumulated.mistakes),
+    )
     of_gradients = (scaled.mistakes, gradients.replacing_finite, gradients.replacing_nonfinite)
     slots = (narrow_slots.mistakes, narrow_slots.computed_with)
     further = (*slots, skipped.of_elements, *of_gradients, moved.mistakes, zeros.mistakes)

@@ -25,6 +25,10 @@ BEHIND_ALONE = "the updated parameter, not times the learning rate"
 ASCENDING = "as part of the gradient before maximize turns that round"
 
 
+PLACES = (COUPLED, DECOUPLED, ALONE, BEHIND, BEHIND_ALONE)
+"""Where a decay may be done in an update."""
+
+
 def strengths(subject: Subject) -> list[str]:
     """Return the hyperparameter of a rule that is the strength of its decay, if it has one."""
     return [x.name for x in subject.hyperparameters() if subject.has_learning_rate and x.name in DECAY_STRENGTHS]
@@ -33,10 +37,16 @@ def strengths(subject: Subject) -> list[str]:
 def placed_otherwise(subject: Subject) -> Iterator[Mistake]:
     """Yield the other places of a decay, which are formulas: the search comes first, which may say it in one edit."""
     for name in strengths(subject):
-        for how in (COUPLED, DECOUPLED, ALONE, BEHIND, BEHIND_ALONE):
+        for how in PLACES:
             yield Mistake(
                 run={"finding": "decays", "how": how}, alteration=Alteration(update=partial(_placed, name, how))
             )
+
+
+def unasked(how: str, strength: float) -> Iterator[Mistake]:
+    """Yield the decay of a rule that has none, at one of the `PLACES`."""
+    run = {"finding": "decays", "how": f"by {strength:g}, unasked, {how}"}
+    yield Mistake(run=run, alteration=Alteration(update=partial(_decaying, strength, how)))
 
 
 def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
@@ -71,10 +81,20 @@ def _strength(rule: Any, name: str) -> Any:
 
 def _placed(name: str, how: str, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
     """Do the update without the decay, and the decay before or behind it, in one of the usual ways."""
+    undecayed = rule.with_values({name: 0.0})
+    return _decaying(
+        _strength(rule, name) if how == COUPLED else getattr(rule, name), how, undecayed, param, grad, state, lr, t
+    )
+
+
+def _decaying(
+    strength: Any, how: str, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int
+) -> tuple[Any, State]:
+    """Do an update, and a decay before or behind it, in one of the usual ways."""
     if how == COUPLED:
-        return _undecayed(name, rule, param, grad + _strength(rule, name) * param, state, lr, t)
-    after, state = _undecayed(name, rule, param, grad, state, lr, t)
-    factor = getattr(rule, name) * (lr if how in (DECOUPLED, BEHIND) else 1.0)
+        return rule.update(param, grad + strength * param, state, lr, t)
+    after, state = rule.update(param, grad, state, lr, t)
+    factor = strength * (lr if how in (DECOUPLED, BEHIND) else 1.0)
     return after - factor * (after if how in (BEHIND, BEHIND_ALONE) else param), state
 
 

@@ -1,11 +1,12 @@
-"""Lists what may be done to the steps of a rule: pulled back every few steps, held, or scaled down.
+"""Lists what may be done to the steps of a rule: pulled back every few steps, held, extrapolated, clipped or scaled.
 
-All stand around other optimizers in the field: as Lookahead, as cautious optimizers, and as the clip of Adafactor.
+All stand around other optimizers in the field: as Lookahead, as cautious and optimistic optimizers, as the clip and the
+relative steps of Adafactor, and as the ratio of LARS and LAMB.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,7 @@ from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.naming.runs.scaled import BROKEN
 from optimetry.conformance.numerics.arithmetic import incremented
 from optimetry.conformance.subjects.subject import Subject
-from optimetry.reference.norms import rms
+from optimetry.reference.norms import norm, rms
 from optimetry.reference.rule import Rule, State
 
 PERIODS = (2, 3, 4, 5, 6, 10)
@@ -28,7 +29,39 @@ LEAST = 1e-3
 """The least share of elements that a cautious step is divided by."""
 
 LARGEST = 1.0
-"""The largest root mean square of a step, before it is multiplied by the learning rate."""
+"""The largest root mean square or norm of a step, before it is multiplied by the learning rate."""
+
+LIMITS = (1.0, 5.0, 10.0)
+"""The largest magnitudes of the elements of such a step."""
+
+LEAST_SIZE = 1e-3
+"""The least root mean square of a parameter that steps are relative to, in Adafactor."""
+
+Change = Callable[[Any, Any], Any]
+"""Returns what becomes of a step, from the step and the parameter."""
+
+
+def _scales(how: str) -> dict[str, str]:
+    return {"finding": "scaled_steps", "how": how}
+
+
+def _to_the_norm(step: Any, param: Any) -> Any:
+    """Return the ratio of LARS and LAMB, 1 where a norm is 0."""
+    size, own = norm(param), norm(step)
+    return np.where((size > 0) & (own > 0), size / own, 1.0)
+
+
+SCALES: tuple[tuple[dict[str, Any], Change], ...] = (
+    ({"finding": "limited_steps", "rms": LARGEST}, lambda step, param: LARGEST / np.maximum(rms(step), LARGEST)),
+    (_scales("to a norm of at most 1"), lambda step, param: LARGEST / np.maximum(norm(step), LARGEST)),
+    (_scales("to the norm of the parameter"), _to_the_norm),
+    (_scales("by the root mean square of the parameter"), lambda step, param: rms(param)),
+    (
+        _scales(f"by the root mean square of the parameter, at least {LEAST_SIZE:g}"),
+        lambda step, param: np.maximum(rms(param), LEAST_SIZE),
+    ),
+)
+"""What steps are multiplied by as wholes, as it is recorded."""
 
 
 def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
@@ -47,8 +80,15 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
         # The place of an element matters only where the other elements count.
         alteration = Alteration(update=partial(_cautious, divides), by_place=divides)
         yield Mistake(run=run, alteration=alteration, breaks=BROKEN if divides else ())
-    run = {"finding": "limited_steps", "rms": LARGEST}
-    yield Mistake(run=run, alteration=Alteration(update=_limited, by_place=True), breaks=BROKEN)
+    for rated in (True, False):
+        begun = Alteration(initial=_with_a_step, update=partial(_extrapolated, rated))
+        yield Mistake(run={"finding": "extrapolated"}, alteration=begun)
+    for limit in LIMITS:
+        clipped = Alteration(update=partial(_changed, partial(_clipping, limit)))
+        yield Mistake(run={"finding": "clipped_steps", "limits": f"±{limit:g}"}, alteration=clipped)
+    for run, scale in SCALES:
+        scaled = Alteration(update=partial(_changed, partial(_times, scale)), by_place=True)
+        yield Mistake(run=run, alteration=scaled, breaks=BROKEN)
 
 
 def _pulled_back(
@@ -80,9 +120,30 @@ def _cautious(divides: bool, rule: Rule, param: Any, grad: Any, state: State, lr
     return after + (step - np.where(agrees, step / share, 0.0)), new
 
 
-def _limited(rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
-    """Scale the step, but no decay apart from it, to a root mean square of `LARGEST` before the learning rate."""
+def _clipping(limit: float, step: Any, param: Any) -> Any:
+    return np.minimum(np.maximum(step, -limit), limit)
+
+
+def _times(scale: Change, step: Any, param: Any) -> Any:
+    return step * scale(step, param)
+
+
+def _changed(change: Change, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+    """Change the step before it is multiplied by the learning rate, but no decay apart from it."""
     after, new = rule.update(param, grad, state, lr, t)
     step = -rule.update(param * 0.0, grad, state, 1.0, t)[0]
-    scale = LARGEST / np.maximum(rms(step), LARGEST)
-    return after + lr * (step - scale * step), new
+    return after + lr * (step - change(step, param)), new
+
+
+def _with_a_step(rule: Rule, param: Any) -> State:
+    """Begin with a step of 0 before the first."""
+    return State(**rule.initial_state(param), step_before=param * 0.0)
+
+
+def _extrapolated(rated: bool, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+    """Step twice, and take back the step before, which was multiplied by its own learning rate or is by this one."""
+    own = State(**{name: value for name, value in state.items() if name != "step_before"})
+    after, new = rule.update(param, grad, own, lr, t)
+    step = -rule.update(param * 0.0, grad, own, lr if rated else 1.0, t)[0]
+    rate = 1.0 if rated else lr
+    return after + rate * (state.step_before - step), State(**new, step_before=step)

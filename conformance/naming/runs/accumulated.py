@@ -1,0 +1,50 @@
+"""Lists how gradients of several steps may be taken together, where a rule takes those of each step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from optimetry.conformance.laws.documented import nonfinite_gradients_act
+from optimetry.conformance.laws.universal import missing_gradient, resuming
+from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
+from optimetry.conformance.naming.mistakes import Mistake
+from optimetry.conformance.naming.runs.skipped import PERIODS
+from optimetry.conformance.subjects.subject import Subject
+
+MEAN, SUM = "mean", "sum"
+
+
+def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
+    """Yield the gradients that may be collected; wrappers, which are asked in every step, collect none."""
+    if not subject.has_learning_rate:
+        return
+    breaks = (resuming, missing_gradient, nonfinite_gradients_act)
+    for period in PERIODS:
+        for how in (MEAN, SUM):
+            for own in (True, False):
+                collected = Alteration(step=partial(_collected, period, how, own))
+                run = {"finding": "accumulated", "how": how, "period": period}
+                yield Mistake(run=run, alteration=collected, breaks=breaks)
+
+
+def _collected(
+    period: int, how: str, own: bool, training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any
+) -> list[Any]:
+    """Do an update with what some steps gave together, and none in the steps between.
+
+    Each parameter counts its ``own`` gradients to the period, or all count every step.
+    """
+    steps = training.memory["steps"] = training.memory.get("steps", 0) + 1
+    sums, counts = training.memory.setdefault("sums", {}), training.memory.setdefault("counts", {})
+    fed: list[Any] = [None] * len(grads)
+    for i, grad in enumerate(grads):
+        if grad is not None:
+            sums[i] = sums[i] + grad if i in sums else grad
+            counts[i] = counts.get(i, 0) + 1
+        if i in sums and (counts[i] == period if own else steps % period == 0):
+            total = sums.pop(i)
+            counts[i] = 0
+            fed[i] = total / float(period) if how == MEAN else total
+    return plain(fed, lr)

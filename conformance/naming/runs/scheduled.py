@@ -1,0 +1,70 @@
+"""Declares schedules that an optimizer may multiply the learning rate by, unasked; each has a number to solve for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from optimetry.conformance.laws.universal import missing_gradient, resuming
+from optimetry.conformance.naming.alterations import Alteration
+from optimetry.conformance.naming.mistakes import Mistake, with_rates
+from optimetry.reference.rule import Rule, State
+
+
+class Schedule(NamedTuple):
+    """A factor of the learning rate that depends on the number of the update.
+
+    Attributes:
+        words: the factor, with braces for the number; updates are counted by ``t``, from 1.
+        factor: returns it, from the number and ``t``.
+        start: a number to begin with.
+        steps: whether the words have a number of steps, which is one divided by the number of the factor.
+    """
+
+    words: str
+    factor: Callable[[Any, int], float]
+    start: float
+    steps: bool = False
+
+    def named(self, number: float) -> str:
+        """Return the words with a number."""
+        return self.words.format(f"{1 / number if self.steps and number else number:g}")
+
+
+SCHEDULES = (
+    Schedule("min(1, t/{})", lambda x, t: min(1.0, x * t), 1.0, steps=True),
+    Schedule("min(1, (t - 1)/{})", lambda x, t: min(1.0, x * (t - 1)), 1.0, steps=True),
+    Schedule("t**-{}", lambda x, t: t**-x, 0.0),
+    Schedule("{}**(t - 1)", lambda x, t: x ** (t - 1), 1.0),
+    Schedule("{}**t", lambda x, t: x**t, 1.0),
+    Schedule("1/(1 + {}*(t - 1))", lambda x, t: 1.0 / (1.0 + x * (t - 1)), 0.0),
+    Schedule("1/(1 + {}*t)", lambda x, t: 1.0 / (1.0 + x * t), 0.0),
+    Schedule("max(0, 1 - (t - 1)/{})", lambda x, t: max(0.0, 1.0 - x * (t - 1)), 0.0, steps=True),
+    Schedule("max(0, 1 - t/{})", lambda x, t: max(0.0, 1.0 - x * t), 0.0, steps=True),
+)
+"""Warm-ups, powers of the count, exponential and inverse-time decays, and linear ones, begun at once or a step late."""
+
+
+def scheduled(schedule: Schedule, number: float) -> Iterator[Mistake]:
+    """Yield the mistakes of a schedule: each parameter's updates are counted, or all steps are."""
+    words = schedule.named(number)
+
+    def factor(t: int) -> float:
+        return float(schedule.factor(np.float64(number), t))
+
+    yield Mistake(run={"finding": "scheduled", "factor": words}, alteration=Alteration(update=partial(_times, factor)))
+    yield Mistake(
+        run={"finding": "scheduled", "factor": f"{words}, where t counts every step"},
+        fed=with_rates(lambda rates: tuple(rate * factor(t) for t, rate in enumerate(rates, 1))),
+        breaks=(resuming, missing_gradient),
+    )
+
+
+def _times(
+    factor: Callable[[int], float], rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int
+) -> tuple[Any, State]:
+    """Do the update with the learning rate times a factor."""
+    return rule.update(param, grad, state, lr * factor(t), t)

@@ -1,0 +1,74 @@
+"""Optimizers with a schedule of their own, which multiplies the learning rate that they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.selftest.faults.fault import Fault, Start, enter
+from optimetry.conformance.selftest.faults.hooks import computing_as, hooked
+from optimetry.reference.books.papers.adam import Adam
+from optimetry.reference.rule import State
+
+MULTIPLIES = "diverges: {}, but multiplies the learning rate by {}"
+
+
+def _by_step(factor: Callable[[int], float]) -> Start:
+    """Begin runs whose learning rate is multiplied by a factor of the number of the step."""
+    return hooked(rate=lambda rates: rates[-1] * factor(len(rates)))
+
+
+class _OverTheRoot(Adam):
+    """The learning rate of the convergence proof: divided by the root of the number of updates."""
+
+    def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        """Do one update."""
+        return super().update(param, grad, state, lr / np.sqrt(t), t)
+
+
+enter(
+    Fault(
+        name="warm_up_inside",
+        optimizer="papers.lion",
+        defect="a warm-up of ten steps, also behind a scheduler that has one",
+        start=_by_step(lambda step: min(1.0, step / 10)),
+        outcome=MULTIPLIES.format("documented", "min(1, t/10), where t counts every step"),
+    ),
+    Fault(
+        name="warm_up_from_zero",
+        optimizer="papers.adamw",
+        defect="a warm-up that counts from 0, so that the first step is none",
+        start=_by_step(lambda step: min(step - 1, 8) / 8),
+        outcome=MULTIPLIES.format("documented", "min(1, (t - 1)/8), where t counts every step"),
+    ),
+    Fault(
+        name="rate_decays_with_time",
+        optimizer="adagrad",
+        defect="decay=0.01 of the first Keras is a default",
+        start=_by_step(lambda step: 1 / (1 + 0.01 * (step - 1))),
+        outcome=MULTIPLIES.format("documented", "1/(1 + 0.01*(t - 1)), where t counts every step"),
+    ),
+    Fault(
+        name="rate_decays_exponentially",
+        optimizer="rmsprop",
+        defect="the rate is multiplied in place behind every step, and never set back",
+        start=_by_step(lambda step: 0.95 ** (step - 1)),
+        outcome=MULTIPLIES.format("documented", "0.95**(t - 1), where t counts every step"),
+    ),
+    Fault(
+        name="rate_decays_linearly",
+        optimizer="torch.sgd",
+        defect="the rate falls to 0 in a thousand steps, which nobody set",
+        start=_by_step(lambda step: max(0.0, 1 - step / 1000)),
+        outcome=MULTIPLIES.format("documented", "max(0, 1 - t/1000), where t counts every step"),
+    ),
+    Fault(
+        name="rate_over_the_root",
+        optimizer="adam",
+        defect="the rate of the paper's proof, beside an epsilon behind the correction",
+        start=computing_as(_OverTheRoot),
+        outcome=MULTIPLIES.format("scaled_epsilon", "t**-0.5"),
+    ),
+)
