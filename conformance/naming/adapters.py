@@ -8,7 +8,7 @@ so the rounding bound of the rule decides, as for every other explanation.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import combinations
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from optimetry.conformance.cases.case import Case, Grads
 from optimetry.conformance.cases.strategies import EPSILON_NAMES
 from optimetry.conformance.laws.universal import missing_gradient, resuming
+from optimetry.conformance.naming.alterations import Alteration
 from optimetry.conformance.naming.edits import usual
 from optimetry.conformance.naming.mistakes import Hyper, Mistake, Rates, with_rates
 from optimetry.conformance.numerics.arrays import with_zeros
@@ -24,6 +25,7 @@ from optimetry.conformance.oracle.expected import decays_of
 from optimetry.conformance.subjects.subject import LEARNING_RATE, Subject
 from optimetry.conformance.targets.offers import MADE_AT
 from optimetry.reference.declaration import Hyperparameter
+from optimetry.reference.rule import Rule, State
 from optimetry.reports.parts import (
     COMPLEMENT,
     FIRST,
@@ -108,6 +110,15 @@ def multiplied(factor: float) -> Mistake:
         {MULTIPLIED: {LEARNING_RATE: factor}},
         fed=with_rates(lambda rates: tuple(factor * rate for rate in rates)),
     )
+
+
+def gradients_multiplied(factor: float) -> Mistake:
+    """Return the mistake of gradients that reach a rule times a factor."""
+    return Mistake({MULTIPLIED: {GRADIENTS: factor}}, alteration=Alteration(update=partial(_times, factor)))
+
+
+def _times(factor: float, rule: Rule, param: Any, grad: Any, *inputs: Any) -> tuple[Any, State]:
+    return rule.update(param, factor * grad, *inputs)
 
 
 def _swapped(a: str, b: str) -> Mistake:

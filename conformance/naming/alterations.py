@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+import numpy as np
+
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.reference.declaration import Declared
 from optimetry.reference.rule import Array, Rule, State
@@ -65,6 +67,24 @@ class AlteredTraining(Training):
         """One step, as the alteration does it."""
         alteration: Alteration = cast(Any, self.rule).alteration
         return alteration.step(self, super().step, grads, lr)
+
+
+def remembering(update: Callable[..., tuple[Array, State, Array]]) -> Alteration:
+    """Return an alteration of the updates of a parameter that keeps an array from one to the next, 0 at first.
+
+    Args:
+        update: does one update, from what was kept and what `Update` takes, and returns also what is kept.
+    """
+
+    def initial(rule: Rule, param: Array) -> State:
+        return State(**rule.initial_state(param), kept=np.zeros_like(param))
+
+    def altered_update(rule: Rule, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        own = State(**{name: slot for name, slot in state.items() if name != "kept"})
+        after, new, kept = update(state.kept, rule, param, grad, own, lr, t)
+        return after, State(**new, kept=kept)
+
+    return Alteration(initial=initial, update=altered_update)
 
 
 def with_gradients(grads: Sequence[Any]) -> list[int]:

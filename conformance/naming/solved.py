@@ -13,10 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.naming.adapters import held, multiplied
+from optimetry.conformance.naming.adapters import gradients_multiplied, held, multiplied
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistake, Mistaken
-from optimetry.conformance.naming.runs.decay import PLACES, strengths, unasked
+from optimetry.conformance.naming.runs.accumulated import MEAN, SUM, averaged
+from optimetry.conformance.naming.runs.decay import UNASKED, strengths, unasked
 from optimetry.conformance.naming.runs.scheduled import SCHEDULES, scheduled
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arrays import Array
@@ -34,65 +35,76 @@ VISIBLE = 64.0
 DIGITS, PARTS = 3, 1024
 """The most digits of a constant that somebody wrote down, and the most equal parts that a rate is divided into."""
 
+ANY = Interval("(0, inf)")
+
 Evaluate = Callable[[float], Expected]
 
 
-def solved(explanation: Explanation, case: Case, after: Array) -> Iterator[Mistaken]:
-    """Yield the rule with a constant in place of a number that a short run was given.
+def solved(explanation: Explanation, case: Case, after: Array) -> Iterator[list[Mistaken]]:
+    """Yield the rule with a constant in place of a number that a short run was given, in tiers, the simplest first.
 
     Args:
         explanation: a rule, and how it is computed.
         case: what the target was fed.
         after: what it gave, shape (steps, elements).
     """
-    for unknown in _unknowns(subject_named(explanation.rule.optimizer), case):
-        number = unknown.solution(explanation, case, after)
-        if number is not None:
-            yield from (Mistaken(explanation, mistake) for mistake in unknown.mistakes(number))
+    for tier in _unknowns(subject_named(explanation.rule.optimizer), case):
+        solutions = ((unknown, unknown.solution(explanation, case, after)) for unknown in tier)
+        yield [Mistaken(explanation, unknown.mistake(x)) for unknown, x in solutions if x is not None]
 
 
 class _Unknown(NamedTuple):
     """A constant that is solved for.
 
     Attributes:
-        mistakes: yields the mistakes with a value of it, which do the same in a short run.
+        mistake: returns the mistake with a value of it.
         start: a value to begin with.
         domain: its values.
         parts: whether it may be one divided by an integer.
     """
 
-    mistakes: Callable[[float], Iterator[Mistake]]
+    mistake: Callable[[float], Mistake]
     start: float
-    domain: Interval = Interval("(0, inf)")
+    domain: Interval = ANY
     parts: bool = False
 
     def solution(self, explanation: Explanation, case: Case, after: Array) -> float | None:
         """Return the value with which a rule gives in a short run what was given; None where there is none."""
 
         def evaluate(value: float) -> Expected:
-            return Mistaken(explanation, next(self.mistakes(value))).expected(case)
+            return Mistaken(explanation, self.mistake(value)).expected(case)
 
         number = _solution(evaluate, self.start, after, parts=self.parts)
         return number if number is not None and number in self.domain else None
 
 
-def _unknowns(subject: Subject, case: Case) -> Iterator[_Unknown]:
-    """Yield the constants that a target may have where a subject has none, or others, the simplest first."""
+def _unknowns(subject: Subject, case: Case) -> Iterator[list[_Unknown]]:
+    """Yield the constants that a target may have where a subject has none, or others.
+
+    Those of a tier differ in what they do on some case. Of sgd, a decay is the same as part of the gradient and apart
+    from it, and so is a factor of the gradient and of the learning rate: the simpler one is in an earlier tier.
+    """
+    numbers = (number for number in subject.hyperparameters() if number.kind is float and number.domain is not None)
+    yield [
+        *[_Unknown(multiplied, 1.0, parts=True)] * subject.has_learning_rate,
+        *(_Unknown(partial(_held_at, x.name), float(case.hyper[x.name]), x.domain or ANY) for x in numbers),
+    ]
     if subject.has_learning_rate:
-        yield _Unknown(lambda x: iter([multiplied(x)]), 1.0, parts=True)
-    for number in subject.hyperparameters():
-        if number.kind is float and number.domain is not None:
-            yield _Unknown(partial(_held_at, number.name), float(case.hyper[number.name]), number.domain)
-    if subject.has_learning_rate:
-        for schedule in SCHEDULES:
-            yield _Unknown(partial(scheduled, schedule), schedule.start, parts=schedule.steps)
-        if not strengths(subject):
-            for how in PLACES[:3]:  # behind a step is almost before it
-                yield _Unknown(partial(unasked, how), 0.0)
+        for every_step in (False, True):
+            made = partial(scheduled, every_step=every_step)
+            yield [_Unknown(partial(made, each), each.start, parts=each.steps) for each in SCHEDULES]
+        yield [_Unknown(of_gradients, 1.0, parts=True) for of_gradients in (gradients_multiplied, _gradients_divided)]
+        yield [_Unknown(partial(averaged, how), 0.0, Interval("(0, 1)")) for how in (SUM, MEAN)]
+        for how in UNASKED if not strengths(subject) else ():
+            yield [_Unknown(partial(unasked, how), 0.0)]
 
 
-def _held_at(name: str, value: float) -> Iterator[Mistake]:
-    yield held({name: value})
+def _held_at(name: str, value: float) -> Mistake:
+    return held({name: value})
+
+
+def _gradients_divided(divisor: float) -> Mistake:
+    return gradients_multiplied(float(np.float64(1) / divisor))  # secants reach other numbers from here
 
 
 def _solution(evaluate: Evaluate, start: float, given: Array, *, parts: bool = False) -> float | None:

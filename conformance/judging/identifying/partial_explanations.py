@@ -104,7 +104,8 @@ def _with_a_constant(observed: Observed, broken: Law | None) -> tuple[Mistaken, 
     beginning, widest = _beginning(observed), arithmetics(observed.optimizer, observed.dtype)[-1]
     optimizer = observed.optimizer
     rules = dict.fromkeys([documented_class(optimizer), *observed.probed.nearest(), *named_classes(optimizer)])
-    return _first_of(observed, ([*solved(Explanation(rule, widest), *beginning)] for rule in rules), broken)
+    tiers = chain.from_iterable(solved(Explanation(rule, widest), *beginning) for rule in rules)
+    return _first_of(observed, tiers, broken)
 
 
 def _of_the_run(

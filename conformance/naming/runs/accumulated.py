@@ -1,4 +1,7 @@
-"""Lists how gradients of several steps may be taken together, where a rule takes those of each step."""
+"""Lists how gradients of several steps may be taken together, where a rule takes those of each step.
+
+Accumulation is a list; a velocity or an average in the place of each gradient has a decay to solve for.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,11 @@ from typing import Any
 
 from optimetry.conformance.laws.documented import nonfinite_gradients_act
 from optimetry.conformance.laws.universal import missing_gradient, resuming
-from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
+from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step, remembering
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.naming.runs.skipped import PERIODS
 from optimetry.conformance.subjects.subject import Subject
+from optimetry.reference.rule import Rule, State
 
 MEAN, SUM = "mean", "sum"
 
@@ -48,3 +52,18 @@ def _collected(
             counts[i] = 0
             fed[i] = total / float(period) if how == MEAN else total
     return plain(fed, lr)
+
+
+def averaged(how: str, decay: float) -> Mistake:
+    """Return the mistake of a velocity, a `SUM`, or of a moving `MEAN` in the place of each gradient."""
+    share = f"(1 - {decay:g})*g" if how == MEAN else "g"
+    run = {"finding": "averaged", "slot": "v", "formula": f"{decay:g}*v + {share}"}
+    return Mistake(run=run, alteration=remembering(partial(_averaged, decay, 1 - decay if how == MEAN else 1.0)))
+
+
+def _averaged(
+    decay: float, share: float, kept: Any, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int
+) -> tuple[Any, State, Any]:
+    """Do an update by what was kept of the gradients before, and a share of this one."""
+    average = decay * kept + share * grad
+    return *rule.update(param, average, state, lr, t), average

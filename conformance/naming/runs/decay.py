@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from optimetry.conformance.laws.universal import parameters_are_independent, resuming, splitting
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step, with_gradients
 from optimetry.conformance.naming.mistakes import Mistake
@@ -25,8 +27,13 @@ BEHIND_ALONE = "the updated parameter, not times the learning rate"
 ASCENDING = "as part of the gradient before maximize turns that round"
 
 
+SIGNS = "as part of the gradient, by the sign of the parameter alone"
+TOWARD_0 = "only the elements whose step goes toward 0, times the learning rate"
 PLACES = (COUPLED, DECOUPLED, ALONE, BEHIND, BEHIND_ALONE)
 """Where a decay may be done in an update."""
+
+UNASKED = (COUPLED, DECOUPLED, ALONE, SIGNS)
+"""How a rule that has no decay may have one: behind the step it is almost as before it."""
 
 
 def strengths(subject: Subject) -> list[str]:
@@ -37,16 +44,16 @@ def strengths(subject: Subject) -> list[str]:
 def placed_otherwise(subject: Subject) -> Iterator[Mistake]:
     """Yield the other places of a decay, which are formulas: the search comes first, which may say it in one edit."""
     for name in strengths(subject):
-        for how in PLACES:
+        for how in (*PLACES, TOWARD_0):
             yield Mistake(
                 run={"finding": "decays", "how": how}, alteration=Alteration(update=partial(_placed, name, how))
             )
 
 
-def unasked(how: str, strength: float) -> Iterator[Mistake]:
-    """Yield the decay of a rule that has none, at one of the `PLACES`."""
+def unasked(how: str, strength: float) -> Mistake:
+    """Return the decay of a rule that has none, one of `UNASKED`."""
     run = {"finding": "decays", "how": f"by {strength:g}, unasked, {how}"}
-    yield Mistake(run=run, alteration=Alteration(update=partial(_decaying, strength, how)))
+    return Mistake(run=run, alteration=Alteration(update=partial(_decaying, strength, how)))
 
 
 def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
@@ -93,9 +100,15 @@ def _decaying(
     """Do an update, and a decay before or behind it, in one of the usual ways."""
     if how == COUPLED:
         return rule.update(param, grad + strength * param, state, lr, t)
-    after, state = rule.update(param, grad, state, lr, t)
-    factor = strength * (lr if how in (DECOUPLED, BEHIND) else 1.0)
-    return after - factor * (after if how in (BEHIND, BEHIND_ALONE) else param), state
+    if how == SIGNS:
+        return rule.update(param, grad + strength * np.sign(param), state, lr, t)
+    after, new = rule.update(param, grad, state, lr, t)
+    factor = strength * (1.0 if how in (ALONE, BEHIND_ALONE) else lr)
+    decayed = after if how in (BEHIND, BEHIND_ALONE) else param
+    if how == TOWARD_0:
+        step = rule.update(param * 0.0, grad, state, lr, t)[0]
+        decayed = np.where(step * param < 0, param, 0.0)
+    return after - factor * decayed, new
 
 
 def _ascending(name: str, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:

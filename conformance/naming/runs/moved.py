@@ -1,4 +1,4 @@
-"""Lists what may be done to the steps of a rule: pulled back every few steps, held, extrapolated, clipped or scaled.
+"""Lists what may be done to steps of a rule, or behind them: pulled back, held, extrapolated, clipped or scaled.
 
 All stand around other optimizers in the field: as Lookahead, as cautious and optimistic optimizers, as the clip and the
 relative steps of Adafactor, and as the ratio of LARS and LAMB.
@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.laws.universal import missing_gradient, resuming
-from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
+from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step, remembering
 from optimetry.conformance.naming.mistakes import Mistake
+from optimetry.conformance.naming.runs.decay import strengths
 from optimetry.conformance.naming.runs.scaled import BROKEN
 from optimetry.conformance.numerics.arithmetic import incremented
 from optimetry.conformance.subjects.subject import Subject
@@ -34,15 +35,14 @@ LARGEST = 1.0
 LIMITS = (1.0, 5.0, 10.0)
 """The largest magnitudes of the elements of such a step."""
 
+CONFINES = (0.01, 0.1, 1.0, 10.0)
+"""The largest magnitudes of parameters that are clipped."""
+
 LEAST_SIZE = 1e-3
 """The least root mean square of a parameter that steps are relative to, in Adafactor."""
 
 Change = Callable[[Any, Any], Any]
 """Returns what becomes of a step, from the step and the parameter."""
-
-
-def _scales(how: str) -> dict[str, str]:
-    return {"finding": "scaled_steps", "how": how}
 
 
 def _to_the_norm(step: Any, param: Any) -> Any:
@@ -51,17 +51,18 @@ def _to_the_norm(step: Any, param: Any) -> Any:
     return np.where((size > 0) & (own > 0), size / own, 1.0)
 
 
-SCALES: tuple[tuple[dict[str, Any], Change], ...] = (
-    ({"finding": "limited_steps", "rms": LARGEST}, lambda step, param: LARGEST / np.maximum(rms(step), LARGEST)),
-    (_scales("to a norm of at most 1"), lambda step, param: LARGEST / np.maximum(norm(step), LARGEST)),
-    (_scales("to the norm of the parameter"), _to_the_norm),
-    (_scales("by the root mean square of the parameter"), lambda step, param: rms(param)),
+SCALES: tuple[tuple[str, Change], ...] = (
+    ("the norm of the parameter over its own", _to_the_norm),
+    ("the root mean square of the parameter", lambda step, param: rms(param)),
     (
-        _scales(f"by the root mean square of the parameter, at least {LEAST_SIZE:g}"),
+        f"the root mean square of the parameter, at least {LEAST_SIZE:g}",
         lambda step, param: np.maximum(rms(param), LEAST_SIZE),
     ),
 )
-"""What steps are multiplied by as wholes, as it is recorded."""
+"""What whole steps may be multiplied by."""
+
+SIZES = ({"finding": "limited_steps", "rms": LARGEST}, rms), ({"finding": "limited_norms", "norm": LARGEST}, norm)
+"""What of whole steps may be limited, as it is recorded."""
 
 
 def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
@@ -81,14 +82,22 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
         alteration = Alteration(update=partial(_cautious, divides), by_place=divides)
         yield Mistake(run=run, alteration=alteration, breaks=BROKEN if divides else ())
     for rated in (True, False):
-        begun = Alteration(initial=_with_a_step, update=partial(_extrapolated, rated))
-        yield Mistake(run={"finding": "extrapolated"}, alteration=begun)
+        yield Mistake(run={"finding": "extrapolated"}, alteration=remembering(partial(_extrapolated, rated)))
     for limit in LIMITS:
         clipped = Alteration(update=partial(_changed, partial(_clipping, limit)))
         yield Mistake(run={"finding": "clipped_steps", "limits": f"±{limit:g}"}, alteration=clipped)
-    for run, scale in SCALES:
+    for limit in CONFINES:
+        confined = Alteration(update=partial(_confined, limit))
+        yield Mistake(run={"finding": "confined", "limits": f"±{limit:g}"}, alteration=confined)
+    for run, size in SIZES:
+        limited = Alteration(update=partial(_changed, partial(_limiting, size)), by_place=True)
+        yield Mistake(run=run, alteration=limited, breaks=BROKEN)
+    for factor, scale in SCALES:
         scaled = Alteration(update=partial(_changed, partial(_times, scale)), by_place=True)
-        yield Mistake(run=run, alteration=scaled, breaks=BROKEN)
+        yield Mistake(run={"finding": "scaled_steps", "factor": factor}, alteration=scaled, breaks=BROKEN)
+        if strengths(subject):  # the decay as well
+            rated_by = Alteration(update=partial(_rated_by, scale), by_place=True)
+            yield Mistake(run={"finding": "scheduled", "factor": factor}, alteration=rated_by, breaks=BROKEN)
 
 
 def _pulled_back(
@@ -124,6 +133,10 @@ def _clipping(limit: float, step: Any, param: Any) -> Any:
     return np.minimum(np.maximum(step, -limit), limit)
 
 
+def _limiting(size: Callable[[Any], Any], step: Any, param: Any) -> Any:
+    return step * (LARGEST / np.maximum(size(step), LARGEST))
+
+
 def _times(scale: Change, step: Any, param: Any) -> Any:
     return step * scale(step, param)
 
@@ -135,15 +148,22 @@ def _changed(change: Change, rule: Rule, param: Any, grad: Any, state: State, lr
     return after + lr * (step - change(step, param)), new
 
 
-def _with_a_step(rule: Rule, param: Any) -> State:
-    """Begin with a step of 0 before the first."""
-    return State(**rule.initial_state(param), step_before=param * 0.0)
+def _rated_by(scale: Change, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+    """Multiply the learning rate, and so a decay apart from the step, too."""
+    step = -rule.update(param * 0.0, grad, state, 1.0, t)[0]
+    return rule.update(param, grad, state, lr * scale(step, param), t)
 
 
-def _extrapolated(rated: bool, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+def _confined(limit: float, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+    """Clip the parameter behind each update."""
+    after, new = rule.update(param, grad, state, lr, t)
+    return np.minimum(np.maximum(after, -limit), limit), new
+
+
+def _extrapolated(
+    rated: bool, before: Any, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int
+) -> tuple[Any, State, Any]:
     """Step twice, and take back the step before, which was multiplied by its own learning rate or is by this one."""
-    own = State(**{name: value for name, value in state.items() if name != "step_before"})
-    after, new = rule.update(param, grad, own, lr, t)
-    step = -rule.update(param * 0.0, grad, own, lr if rated else 1.0, t)[0]
-    rate = 1.0 if rated else lr
-    return after + rate * (state.step_before - step), State(**new, step_before=step)
+    after, new = rule.update(param, grad, state, lr, t)
+    step = -rule.update(param * 0.0, grad, state, lr if rated else 1.0, t)[0]
+    return after + (before - step) * (1.0 if rated else lr), new, step

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -34,6 +34,11 @@ class Schedule(NamedTuple):
         return self.words.format(f"{1 / number if self.steps and number else number:g}")
 
 
+def _cosine(part: Any) -> Any:
+    """Return the factor of a cosine schedule of which a part is over."""
+    return (1.0 + np.cos(np.pi * np.minimum(1.0, part))) / 2.0
+
+
 SCHEDULES = (
     Schedule("min(1, t/{})", lambda x, t: min(1.0, x * t), 1.0, steps=True),
     Schedule("min(1, (t - 1)/{})", lambda x, t: min(1.0, x * (t - 1)), 1.0, steps=True),
@@ -44,23 +49,26 @@ SCHEDULES = (
     Schedule("1/(1 + {}*t)", lambda x, t: 1.0 / (1.0 + x * t), 0.0),
     Schedule("max(0, 1 - (t - 1)/{})", lambda x, t: max(0.0, 1.0 - x * (t - 1)), 0.0, steps=True),
     Schedule("max(0, 1 - t/{})", lambda x, t: max(0.0, 1.0 - x * t), 0.0, steps=True),
+    Schedule("(1 + cos(pi*min(1, (t - 1)/{})))/2", lambda x, t: _cosine(x * (t - 1)), 1.0, steps=True),
+    Schedule("(1 + cos(pi*min(1, t/{})))/2", lambda x, t: _cosine(x * t), 1.0, steps=True),
 )
-"""Warm-ups, powers of the count, exponential and inverse-time decays, and linear ones, begun at once or a step late."""
+"""Warm-ups, powers of the count, and decays: exponential, with time, linear, by a cosine; at once or a step late."""
 
 
-def scheduled(schedule: Schedule, number: float) -> Iterator[Mistake]:
-    """Yield the mistakes of a schedule: each parameter's updates are counted, or all steps are."""
+def scheduled(schedule: Schedule, number: float, *, every_step: bool) -> Mistake:
+    """Return the mistake of a schedule, which counts the updates of each parameter or ``every_step``."""
     words = schedule.named(number)
 
     def factor(t: int) -> float:
         return float(schedule.factor(np.float64(number), t))
 
-    yield Mistake(run={"finding": "scheduled", "factor": words}, alteration=Alteration(update=partial(_times, factor)))
-    yield Mistake(
-        run={"finding": "scheduled", "factor": f"{words}, where t counts every step"},
-        fed=with_rates(lambda rates: tuple(rate * factor(t) for t, rate in enumerate(rates, 1))),
-        breaks=(resuming, missing_gradient),
-    )
+    if every_step:
+        return Mistake(
+            run={"finding": "scheduled", "factor": f"{words}, where t counts every step"},
+            fed=with_rates(lambda rates: tuple(rate * factor(t) for t, rate in enumerate(rates, 1))),
+            breaks=(resuming, missing_gradient),
+        )
+    return Mistake(run={"finding": "scheduled", "factor": words}, alteration=Alteration(update=partial(_times, factor)))
 
 
 def _times(

@@ -106,7 +106,8 @@ class Edited:
             return f"{self.name}: found by search, and declared nowhere"
         known = self.start.dialect
         unused = known.unused(self.start.optimizer) if isinstance(known, OtherRule) else []
-        return f"the formula of {self.name}, which has no use for {' and '.join(unused)}: found by search"
+        useless = f", which has no use for {' and '.join(unused)}" if unused else ""
+        return f"the formula of {self.name}{useless}: found by search"
 
     @property
     def lines(self) -> list[tuple[str, str]]:

@@ -21,7 +21,7 @@ from optimetry.reference.rules.adamax import Adamax
 from optimetry.reference.rules.decayed_adagrad import DecayedAdagrad
 from optimetry.reference.rules.momentum import Momentum
 
-SCALES = "diverges: documented, but scales each step, before the learning rate, "
+SCALES = "diverges: documented, but multiplies each step, before the learning rate, by "
 DECAYS = "diverges: documented, but decays by {}, unasked, {}"
 
 
@@ -173,21 +173,21 @@ enter(
         optimizer="adagrad",
         defect="scale_parameter of Adafactor around another rule",
         start=computing_as(_Relative),
-        outcome=f"{SCALES}by the root mean square of the parameter, at least 0.001",
+        outcome=f"{SCALES}the root mean square of the parameter, at least 0.001",
     ),
     Fault(
         name="steps_as_long_as_the_parameter",
         optimizer="adadelta",
         defect="the ratio of LARS around another rule",
         start=computing_as(_AsLong),
-        outcome=f"{SCALES}to the norm of the parameter",
+        outcome=f"{SCALES}the norm of the parameter over its own",
     ),
     Fault(
         name="steps_of_norm_one_at_most",
         optimizer="adam",
         defect="a trust region: the norm of a step is limited, beside an epsilon behind the correction",
         start=computing_as(_AtMostOne),
-        outcome=f"{SCALES}to a norm of at most 1".replace("documented", "scaled_epsilon"),
+        outcome="diverges: scaled_epsilon, but limits each step, before the learning rate, to a norm of 1",
     ),
     Fault(
         name="decays_gradients_unasked",
