@@ -173,14 +173,14 @@ def tiers_of_mistakes(optimizer: str, dtype: str, cases: tuple[Case, ...]) -> It
         yield [Mistaken(explanation, mistake) for explanation in _each(rules, widest) for mistake in tier]
 
 
-def tiers_of_runs(optimizer: str, dtype: str, nearest: Sequence[PointClass]) -> Iterator[list[Mistaken]]:
-    """Yield what runs may do beside the documented rule, then beside the nearest ones, as `tiers_of_mistakes`.
+def tiers_of_runs(optimizer: str, dtype: str, others: Sequence[PointClass]) -> Iterator[list[Mistaken]]:
+    """Yield what runs may do beside the documented rule, then beside others, as `tiers_of_mistakes`.
 
     Another rule, or a dialect of one, has a state and hyperparameters of its own. Beside it nothing is tried but that
     parameters depend on each other.
     """
     widest, documented = arithmetics(optimizer, dtype)[-1], documented_class(optimizer)
-    for rule in dict.fromkeys([documented, *nearest]):
+    for rule in dict.fromkeys([documented, *others]):
         for tier in mistakes_of_runs(subject_named(rule.computed), dtype):
             chosen = [mistake for mistake in tier if rule.computed == optimizer or mistake.joins]
             yield [Mistaken(Explanation(rule, widest), mistake) for mistake in chosen]

@@ -96,7 +96,7 @@ def _unknowns(subject: Subject, case: Case) -> Iterator[list[_Unknown]]:
         yield [_Unknown(of_gradients, 1.0, parts=True) for of_gradients in (gradients_multiplied, _gradients_divided)]
         yield [_Unknown(partial(averaged, how), 0.0, Interval("(0, 1)")) for how in (SUM, MEAN)]
         for how in UNASKED if not strengths(subject) else ():
-            yield [_Unknown(partial(unasked, how), 0.0)]
+            yield [_Unknown(partial(unasked, how), 0.0, Interval("(0, 1)"))]
 
 
 def _held_at(name: str, value: float) -> Mistake:

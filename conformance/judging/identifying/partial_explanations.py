@@ -100,12 +100,21 @@ def _of_the_adapter(observed: Observed, broken: Law | None) -> tuple[Mistaken, I
 
 
 def _with_a_constant(observed: Observed, broken: Law | None) -> tuple[Mistaken, Identity] | None:
-    """Find the constant that explains every case in place of a number, of the documented rule or a near one."""
+    """Find the constant that explains every case in place of a number, of the documented rule or another."""
     beginning, widest = _beginning(observed), arithmetics(observed.optimizer, observed.dtype)[-1]
-    optimizer = observed.optimizer
-    rules = dict.fromkeys([documented_class(optimizer), *observed.probed.nearest(), *named_classes(optimizer)])
+    rules = dict.fromkeys([documented_class(observed.optimizer), *_beside_which(observed)])
     tiers = chain.from_iterable(solved(Explanation(rule, widest), *beginning) for rule in rules)
     return _first_of(observed, tiers, broken)
+
+
+def _beside_which(observed: Observed) -> list[PointClass]:
+    """Return the rules beside which something is looked for: the nearest, then every dialect that has a name.
+
+    The latter only where a case refutes the documented rule: else what is beside a dialect may make that rule of it.
+    """
+    documented = Explanation(documented_class(observed.optimizer))
+    named = named_classes(observed.optimizer) if _refuted(observed, documented, no_more) else ()
+    return [*observed.probed.nearest(), *named]
 
 
 def _of_the_run(
@@ -120,8 +129,7 @@ def _of_the_run(
         only_further: whether to try only what further cases show, made of those drawn.
     """
     alone = _of_one_alone(observed) if broken is None or broken.check in ALONE else []
-    nearest = [*observed.probed.nearest(), *alone, *named_classes(observed.optimizer)]
-    tiers = tiers_of_runs(observed.optimizer, observed.dtype, nearest)
+    tiers = tiers_of_runs(observed.optimizer, observed.dtype, [*alone, *_beside_which(observed)])
     off = {name for name, value in observed.limits.pinned if value == 0}
     chosen = (
         [each for each in tier if each.mistake.is_shown(laws) and each.mistake.strength not in off] for tier in tiers

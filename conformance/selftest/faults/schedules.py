@@ -28,6 +28,10 @@ class _OverTheRoot(Adam):
         return super().update(param, grad, state, lr / np.sqrt(t), t)
 
 
+def _cosine(step: int) -> float:
+    return 0.5 + 0.5 * float(np.cos(np.pi * min((step - 1) / 200, 1)))
+
+
 enter(
     Fault(
         name="warm_up_inside",
@@ -63,6 +67,13 @@ enter(
         defect="the rate falls to 0 in a thousand steps, which nobody set",
         start=_by_step(lambda step: max(0.0, 1 - step / 1000)),
         outcome=MULTIPLIES.format("documented", "max(0, 1 - t/1000), where t counts every step"),
+    ),
+    Fault(
+        name="rate_falls_by_a_cosine",
+        optimizer="decayed_adagrad",
+        defect="a cosine schedule over 200 steps is a default",
+        start=_by_step(_cosine),
+        outcome=MULTIPLIES.format("documented", "(1 + cos(pi*min(1, (t - 1)/200)))/2, where t counts every step"),
     ),
     Fault(
         name="rate_over_the_root",

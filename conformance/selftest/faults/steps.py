@@ -13,6 +13,7 @@ from optimetry.conformance.selftest.faults.hooks import Grads, computing_as
 from optimetry.conformance.selftest.faults.runs import run_as
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.books.papers.adam import Adam
+from optimetry.reference.books.papers.lion import Lion
 from optimetry.reference.norms import norm, rms
 from optimetry.reference.rule import Rule, State
 from optimetry.reference.rules.adadelta import Adadelta
@@ -20,6 +21,7 @@ from optimetry.reference.rules.adagrad import Adagrad
 from optimetry.reference.rules.adamax import Adamax
 from optimetry.reference.rules.decayed_adagrad import DecayedAdagrad
 from optimetry.reference.rules.momentum import Momentum
+from optimetry.reference.rules.sgd import SGD
 
 SCALES = "diverges: documented, but multiplies each step, before the learning rate, by "
 DECAYS = "diverges: documented, but decays by {}, unasked, {}"
@@ -118,12 +120,55 @@ class _AtMostOne(Adam):
         return param + lr * step / np.maximum(1.0, norm(step)), new
 
 
-class _DecaysGradient(Momentum):
-    """A weight decay of the framework's own default."""
+def _feeding(kind: Any, fed: Callable[[Any, Any], Any]) -> Start:
+    """Begin runs of a rule that are fed something else for each gradient, given it and the parameter."""
+
+    class Feeds(kind):  # type: ignore[misc]
+        """The rule with another gradient."""
+
+        def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+            """Do one update."""
+            return super().update(param, fed(grad, param), state, lr, t)  # type: ignore[no-any-return]
+
+    return computing_as(Feeds)
+
+
+class _Confined(DecayedAdagrad):
+    """Parameters are clipped behind the step."""
 
     def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
         """Do one update."""
-        return super().update(param, grad + 5e-4 * param, state, lr, t)
+        after, new = super().update(param, grad, state, lr, t)
+        return np.maximum(np.minimum(after, 0.1), -0.1), new
+
+
+class _Velocity(SGD):
+    """Has the momentum of the framework's own default."""
+
+    slots = ("velocity",)
+
+    def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        """Do one update."""
+        velocity = 0.9 * state.velocity + grad
+        return param - lr * velocity, State(velocity=velocity)
+
+
+class _RelativeRate(Lion):
+    """The learning rate, and with it the decay, is relative to the size of the parameter."""
+
+    def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        """Do one update."""
+        return super().update(param, grad, state, lr * rms(param) if param.size else lr, t)
+
+
+class _DecaysTowardZero(Lion):
+    """Decays where the step goes toward 0, as cautious weight decay does."""
+
+    def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        """Do one update."""
+        sign = np.sign(self.beta1 * state.m + (1 - self.beta1) * grad)
+        m = self.beta2 * state.m + (1 - self.beta2) * grad
+        return param - lr * (sign + np.where(sign * param > 0, self.weight_decay * param, 0.0)), State(m=m)
 
 
 def _decaying(factor: Callable[[Any], Any]) -> Start:
@@ -193,8 +238,50 @@ enter(
         name="decays_gradients_unasked",
         optimizer="momentum",
         defect="a default weight decay of 5e-4, which the document does not have",
-        start=computing_as(_DecaysGradient),
+        start=_feeding(Momentum, lambda grad, param: grad + 5e-4 * param),
         outcome=DECAYS.format("0.0005", "as part of the gradient"),
+    ),
+    Fault(
+        name="penalty_of_absolute_values",
+        optimizer="adadelta",
+        defect="a default penalty of the sum of absolute values, 0.001, in the gradient",
+        start=_feeding(Adadelta, lambda grad, param: grad + 1e-3 * np.sign(param)),
+        outcome=DECAYS.format("0.001", "as part of the gradient, by the sign of the parameter alone"),
+    ),
+    Fault(
+        name="gradients_divided_by_the_batch",
+        optimizer="adam",
+        defect="gradients are divided by a batch size of 32 once more; only epsilon shows it",
+        start=_feeding(Adam, lambda grad, param: grad / 32),
+        outcome="diverges: scaled_epsilon with gradients times 0.03125",
+    ),
+    Fault(
+        name="velocity_unasked",
+        optimizer="sgd",
+        defect="a default momentum of 0.9, which the document does not have",
+        start=computing_as(_Velocity),
+        outcome="diverges: documented, but takes v for each gradient g, v = 0.9*v + g",
+    ),
+    Fault(
+        name="parameters_confined",
+        optimizer="decayed_adagrad",
+        defect="parameters are clipped to 0.1, as those of a critic",
+        start=computing_as(_Confined),
+        outcome="diverges: documented, but clips every element of a parameter to ±0.1",
+    ),
+    Fault(
+        name="rate_relative_to_the_parameter",
+        optimizer="papers.lion",
+        defect="the learning rate is relative to the parameter, also that of the decay",
+        start=computing_as(_RelativeRate),
+        outcome="diverges: documented, but multiplies the learning rate by the root mean square of the parameter",
+    ),
+    Fault(
+        name="decays_toward_zero",
+        optimizer="papers.lion",
+        defect="cautious weight decay: where the step goes toward 0 alone",
+        start=computing_as(_DecaysTowardZero),
+        outcome="diverges: documented, but decays only the elements whose step goes toward 0, times the learning rate",
     ),
     Fault(
         name="decays_by_the_rate_unasked",

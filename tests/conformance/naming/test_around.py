@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +18,7 @@ from optimetry.conformance.naming.runs import mistakes_of_runs
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.session import Guard
+from tests.conformance.altered import after
 
 ROWS = np.array([[3.0, 4.0], [0.6, 0.8]], np.float32)
 """A gradient whose rows have the norms 5 and 1."""
@@ -27,13 +27,6 @@ COLUMN = np.array([[12.0], [0.0]], np.float32)
 """A gradient of the norm 12."""
 
 CASE = Case("sgd", "float32", {}, (1.0,), (np.zeros_like(ROWS), np.zeros_like(COLUMN)), ((ROWS, COLUMN),))
-
-
-def after(words: str, case: Case = CASE, optimizer: str = "sgd") -> list[Any]:
-    """Return the parameters after the last step, by each way to compute what the words say."""
-    mistakes = (mistake for tier in mistakes_of_runs(SUBJECTS[optimizer], case.dtype) for mistake in tier)
-    mistaken = [Mistaken(Explanation(documented_class(optimizer)), mistake) for mistake in mistakes]
-    return [x.expected(case).value[-1] for x in mistaken if str(x.part) == f"documented, but {words}"]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +47,7 @@ def after(words: str, case: Case = CASE, optimizer: str = "sgd") -> list[Any]:
     ],
 )
 def test_gradients_are_changed_as_the_words_say(words: str, expected: list[float]) -> None:
-    ways = after(words)
+    ways = after(words, CASE)
     assert ways
     np.testing.assert_allclose(ways[0], np.negative(expected), rtol=1e-6)
     for way in ways[1:]:  # with something added to the norm
@@ -90,9 +83,9 @@ def test_elements_that_would_go_along_with_their_gradient_stay() -> None:
     hyper = {"momentum": 0.5, "use_nesterov": False}
     case = Case("momentum", "float32", hyper, (1.0, 1.0), (np.zeros(4, np.float32),), ((first,), (second,)))
     words = "moves only the elements whose step goes against the gradient"
-    (held,) = after(words, case, "momentum")
+    (held,) = after(words, case)
     assert held.tolist() == [-2.5, -2.5, -2.5, -1]
-    (enlarged,) = after(f"{words}, divided by the share of these elements", case, "momentum")
+    (enlarged,) = after(f"{words}, divided by the share of these elements", case)
     np.testing.assert_allclose(enlarged, [-1 - 1.5 / 0.75] * 3 + [-1])
 
 
