@@ -42,7 +42,7 @@ RUN = {
     "clipped": "clips every gradient element to {limits}",
     "limited": "scales {what} to a norm of at most {norm}",
     "scheduled": "multiplies the learning rate by {factor}",
-    "averaged": "takes {slot} for each gradient g, {slot} = {formula}",
+    "averaged": "takes {taken} for each gradient g, v = {formula}",
     "accumulated": "updates every {period} steps, by the {how} of their gradients",
     "extrapolated": "steps twice as far as it should, and takes the step before back",
     "clipped_steps": "clips every element of a step, before the learning rate, to {limits}",

@@ -25,6 +25,12 @@ ROWS = (
         "{conforming} conform",
     ),
     ("all diagnoses together", "{targets}", "{wrong} named wrongly"),
+    (
+        "rules of {libraries} third-party libraries that are as documented, the first time they were judged",
+        "{documented}",
+        "{accepted} accepted, today {accepted_today}",
+    ),
+    ("other rules of these libraries", "{others}", "{refused} rejected, today {refused_today}"),
 )
 
 
@@ -34,6 +40,14 @@ def numbers(page: str, pattern: str) -> list[int]:
     match = re.search(pattern, text)
     assert match, f"docs/{page} has no {pattern}"
     return [int(number) for number in match.groups()]
+
+
+def field(run: str) -> dict[str, int]:
+    """What was counted in a run of `docs/field.md` over all rounds."""
+    cells = numbers("field.md", rf"\| {run} run \|.*?\| all" + r" \| (\d+)" * 7)
+    libraries, _, _, documented, rejected, others, accepted = cells
+    right = {"accepted": documented - rejected, "refused": others - accepted}
+    return {"libraries": libraries, "documented": documented, "others": others, **right}
 
 
 def table() -> str:
@@ -56,6 +70,8 @@ def table() -> str:
         "conforming": conforming,
         "targets": targets,
         "wrong": wrong,
+        **field("first"),
+        **{f"{name}_today": number for name, number in field("latest").items()},
     }
     rows = [("tried", "how many", "result"), ("---", "---:", "---"), *ROWS]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows).format(**figures)

@@ -146,18 +146,31 @@ def test_the_page_has_the_figures_of_each_round(name: str) -> None:
     page = (ROOT / "docs" / "field.md").read_text(encoding="utf-8")
     pairs = [pair for pair in truths() if pair.round == name]
     first_run = dict(study.figures(study.first_contact(pairs)))
-    assert column(page, "first run", f"{name} round") == first_run
-    latest = column(page, "latest run", f"{name} round")
+    assert figures_of(page, "first run", name) == first_run
+    latest = figures_of(page, "latest run", name)
     for row in ("libraries", "pairs of library and rule", "of these nameable"):
         assert latest[row] == first_run[row]
 
 
-def column(page: str, run: str, title: str) -> dict[str, str]:
-    """One column of the table of a run, by what each row counts."""
+def test_the_page_begins_and_ends_with_what_people_wrote() -> None:
+    page = (ROOT / "docs" / "field.md").read_text(encoding="utf-8")
+    assert page.startswith((FOLDER / "intro.txt").read_text(encoding="utf-8"))
+    assert page.endswith((FOLDER / "notes.txt").read_text(encoding="utf-8"))
+
+
+def test_the_page_has_the_figures_of_all_rounds_together() -> None:
+    page = (ROOT / "docs" / "field.md").read_text(encoding="utf-8")
+    assert figures_of(page, "first run", "all") == dict(study.figures(study.first_contact(truths())))
+    for label in ("pairs of library and rule", "verdicts, a dtype each", "of these falsely rejected"):
+        rounds = sum(int(figures_of(page, "latest run", name)[label]) for name in study.ROUNDS)
+        assert int(figures_of(page, "latest run", "all")[label]) == rounds
+
+
+def figures_of(page: str, run: str, name: str) -> dict[str, str]:
+    """The row of a round in the table of a run, by what each column counts."""
     table = page.split(f"\n| {run} |")[1].split("\n\n", maxsplit=1)[0]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in f" {run} |{table}".splitlines()]
-    place = rows[0].index(title)
-    return {row[0]: row[place] for row in rows[2:]}
+    labels, _, *rows = [line.strip("| ").split(" | ") for line in table.splitlines()]
+    return dict(zip(labels, *(row[1:] for row in rows if row[0] == name), strict=True))
 
 
 PAIR = Pair(

@@ -16,7 +16,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.naming.adapters import gradients_multiplied, held, multiplied
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistake, Mistaken
-from optimetry.conformance.naming.runs.accumulated import MEAN, SUM, averaged
+from optimetry.conformance.naming.runs.accumulated import CORRECTED, MEAN, SUM, averaged
 from optimetry.conformance.naming.runs.decay import UNASKED, strengths, unasked
 from optimetry.conformance.naming.runs.scheduled import SCHEDULES, scheduled
 from optimetry.conformance.numerics.agreement import Expected
@@ -94,7 +94,7 @@ def _unknowns(subject: Subject, case: Case) -> Iterator[list[_Unknown]]:
             made = partial(scheduled, every_step=every_step)
             yield [_Unknown(partial(made, each), each.start, parts=each.steps) for each in SCHEDULES]
         yield [_Unknown(of_gradients, 1.0, parts=True) for of_gradients in (gradients_multiplied, _gradients_divided)]
-        yield [_Unknown(partial(averaged, how), 0.0, Interval("(0, 1)")) for how in (SUM, MEAN)]
+        yield [_Unknown(partial(averaged, how), 0.0, Interval("(0, 1)")) for how in (SUM, MEAN, CORRECTED)]
         for how in UNASKED if not strengths(subject) else ():
             yield [_Unknown(partial(unasked, how), 0.0, Interval("(0, 1)"))]
 

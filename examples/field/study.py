@@ -214,18 +214,15 @@ def figures(findings: Sequence[Finding]) -> list[tuple[str, str]]:
 
 
 def page(findings: Sequence[Finding], results: dict[str, Results]) -> str:
-    """Write the page, which begins with `intro.txt`."""
+    """Write the page, which begins with `intro.txt` and ends with `notes.txt`."""
     first = first_contact([finding.pair for finding in findings])
     rounds = [name for name in ROUNDS if of_round(findings, name)]
     lines = (FOLDER / "intro.txt").read_text(encoding="utf-8").splitlines()
     for run, members in (("first run", first), ("latest run", findings)):
-        columns = [dict(figures(of_round(members, name))) for name in rounds]
-        lines += [
-            "",
-            row([run, *(f"{name} round" for name in rounds)]),
-            row(["---", *["---:"] * len(rounds)]),
-            *(row([label, *(column[label] for column in columns)]) for label, _ in figures(findings)),
-        ]
+        counted = {name: figures(of_round(members, name)) for name in rounds} | {"all": figures(members)}
+        labels = [label for label, _ in figures(findings)]
+        lines += ["", row([run, *labels]), row(["---", *["---:"] * len(labels)])]
+        lines += [row([name, *(number for _, number in numbers)]) for name, numbers in counted.items()]
     heading = ""
     for library, result in results.items():
         if heading != f"## {result.header.name}":  # another adapter of the library goes on with its table
@@ -245,7 +242,8 @@ def page(findings: Sequence[Finding], results: dict[str, Results]) -> str:
                 continue  # in another dtype it is not
             reason = verdict.reason or verdict_text(verdict)
             lines.append(f"- {label} {verdict.dtype}, {finding.agreement.strip('*')}: {reason}")
-    return "\n".join(lines) + "\n"
+    notes = (FOLDER / "notes.txt").read_text(encoding="utf-8")
+    return "\n".join([*lines, "", notes])
 
 
 def holds(findings: Sequence[Finding]) -> bool:

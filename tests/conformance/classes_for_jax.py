@@ -24,6 +24,11 @@ def bare_ball(learning_rate, beta=0.9, nesterov=False):
     return optax.GradientTransformation(jnp.zeros_like, update)
 
 
+def keyed_sgd(learning_rate):
+    """Has the key of a random generator in its state, for noise of no size."""
+    return optax.chain(optax.add_noise(0.0, 0.55, jax.random.key(0)), optax.sgd(learning_rate))
+
+
 def untraceable_sgd(learning_rate, momentum=0.0, nesterov=False):
     """Decides by the value of a hyperparameter, which a compiled function cannot."""
     return optax.sgd(learning_rate, momentum if momentum > 0 else None, nesterov)

@@ -17,7 +17,7 @@ from optimetry.conformance.naming.runs.skipped import PERIODS
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.reference.rule import Rule, State
 
-MEAN, SUM = "mean", "sum"
+MEAN, SUM, CORRECTED = "mean", "sum", "corrected"
 
 
 def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
@@ -55,15 +55,20 @@ def _collected(
 
 
 def averaged(how: str, decay: float) -> Mistake:
-    """Return the mistake of a velocity, a `SUM`, or of a moving `MEAN` in the place of each gradient."""
-    share = f"(1 - {decay:g})*g" if how == MEAN else "g"
-    run = {"finding": "averaged", "slot": "v", "formula": f"{decay:g}*v + {share}"}
-    return Mistake(run=run, alteration=remembering(partial(_averaged, decay, 1 - decay if how == MEAN else 1.0)))
+    """Return the mistake of a velocity, a `SUM`, or of a moving `MEAN` in the place of each gradient.
+
+    The latter may be `CORRECTED`, as Adam's moments are.
+    """
+    share = "g" if how == SUM else f"(1 - {decay:g})*g"
+    taken = f"v/(1 - {decay:g}**t)" if how == CORRECTED else "v"
+    run = {"finding": "averaged", "taken": taken, "formula": f"{decay:g}*v + {share}"}
+    return Mistake(run=run, alteration=remembering(partial(_averaged, how, decay)))
 
 
 def _averaged(
-    decay: float, share: float, kept: Any, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int
+    how: str, decay: float, kept: Any, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int
 ) -> tuple[Any, State, Any]:
     """Do an update by what was kept of the gradients before, and a share of this one."""
-    average = decay * kept + share * grad
-    return *rule.update(param, average, state, lr, t), average
+    average = decay * kept + (grad if how == SUM else (1 - decay) * grad)
+    taken = average / (1 - decay**t) if how == CORRECTED else average
+    return *rule.update(param, taken, state, lr, t), average

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -81,8 +82,9 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
         # The place of an element matters only where the other elements count.
         alteration = Alteration(update=partial(_cautious, divides), by_place=divides)
         yield Mistake(run=run, alteration=alteration, breaks=BROKEN if divides else ())
-    for rated in (True, False):
-        yield Mistake(run={"finding": "extrapolated"}, alteration=remembering(partial(_extrapolated, rated)))
+    for rated, at_first in product((True, False), repeat=2):
+        begun = remembering(partial(_extrapolated, rated, at_first))
+        yield Mistake(run={"finding": "extrapolated"}, alteration=begun)
     for limit in LIMITS:
         clipped = Alteration(update=partial(_changed, partial(_clipping, limit)))
         yield Mistake(run={"finding": "clipped_steps", "limits": f"±{limit:g}"}, alteration=clipped)
@@ -161,9 +163,14 @@ def _confined(limit: float, rule: Rule, param: Any, grad: Any, state: State, lr:
 
 
 def _extrapolated(
-    rated: bool, before: Any, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int
+    rated: bool, at_first: bool, before: Any, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int
 ) -> tuple[Any, State, Any]:
-    """Step twice, and take back the step before, which was multiplied by its own learning rate or is by this one."""
+    """Step twice, and take back the step before, which was multiplied by its own learning rate or is by this one.
+
+    The first step is doubled ``at_first``, or it is taken for the step before it as well.
+    """
     after, new = rule.update(param, grad, state, lr, t)
     step = -rule.update(param * 0.0, grad, state, lr if rated else 1.0, t)[0]
-    return after + (before - step) * (1.0 if rated else lr), new, step
+    if t > 1 or at_first:
+        after = after + (before - step) * (1.0 if rated else lr)
+    return after, new, step

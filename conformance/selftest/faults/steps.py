@@ -153,6 +153,19 @@ class _Velocity(SGD):
         return param - lr * velocity, State(velocity=velocity)
 
 
+class _Average(DecayedAdagrad):
+    """Takes the corrected average of the gradients so far, as Adam does, for each."""
+
+    slots = ("moment", "average")  # type: ignore[assignment]
+
+    def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        """Do one update."""
+        average = 0.8 * state.average + (1 - 0.8) * grad
+        own = State(moment=state.moment)
+        after, new = super().update(param, average / (1 - 0.8**t), own, lr, t)
+        return after, State(moment=new.moment, average=average)
+
+
 class _RelativeRate(Lion):
     """The learning rate, and with it the decay, is relative to the size of the parameter."""
 
@@ -261,6 +274,13 @@ enter(
         defect="a default momentum of 0.9, which the document does not have",
         start=computing_as(_Velocity),
         outcome="diverges: documented, but takes v for each gradient g, v = 0.9*v + g",
+    ),
+    Fault(
+        name="average_unasked",
+        optimizer="decayed_adagrad",
+        defect="gradients are averaged first, and the average is corrected",
+        start=computing_as(_Average),
+        outcome="diverges: documented, but takes v/(1 - 0.8**t) for each gradient g, v = 0.8*v + (1 - 0.8)*g",
     ),
     Fault(
         name="parameters_confined",

@@ -80,7 +80,7 @@ class OptaxRun:
         slots: dict[str, list[Array]] = {BEGUN: [np.array(begun) for begun in self._begun]}
         for state in self._states:
             for path, value in jax.tree_util.tree_leaves_with_path(state):
-                slots.setdefault(self._slot(path), []).append(np.array(value))
+                slots.setdefault(self._slot(path), []).append(_saved(value))
         return slots
 
     def load(self, state: Mapping[str, list[Array]]) -> None:
@@ -89,7 +89,7 @@ class OptaxRun:
         with configured(self._wide):
             self._states = [
                 jax.tree_util.tree_map_with_path(
-                    lambda path, _, i=index: jax.numpy.array(state[self._slot(path)][i]), held
+                    lambda path, leaf, i=index: _loaded(state[self._slot(path)][i], leaf), held
                 )
                 for index, held in enumerate(self._states)
             ]
@@ -98,6 +98,22 @@ class OptaxRun:
         """Return what a part of the state is called: its slot, or else its whole path."""
         slots = {part: slot for slot, part in self._rule.slots.items()}
         return slots.get(getattr(path[-1], "name", "") if path else "", str(jax.tree_util.keystr(path)))
+
+
+def _is_key(leaf: Any) -> bool:
+    """Whether a part of a state is a key of a random generator, which no array operation takes."""
+    return bool(jax.numpy.issubdtype(leaf.dtype, jax.dtypes.prng_key))
+
+
+def _saved(leaf: Any) -> Array:
+    """Return a part of a state as an array."""
+    return np.array(jax.random.key_data(leaf) if _is_key(leaf) else leaf)
+
+
+def _loaded(array: Array, leaf: Any) -> Any:
+    """Return a saved part in the place of another."""
+    kept = jax.numpy.array(array)
+    return jax.random.wrap_key_data(kept, impl=jax.random.key_impl(leaf)) if _is_key(leaf) else kept
 
 
 def update(

@@ -9,7 +9,7 @@ import pytest
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.naming.adapters import gradients_multiplied
-from optimetry.conformance.naming.runs.accumulated import MEAN, SUM, averaged
+from optimetry.conformance.naming.runs.accumulated import CORRECTED, MEAN, SUM, averaged
 from optimetry.conformance.naming.runs.decay import (
     ALONE,
     COUPLED,
@@ -58,9 +58,9 @@ def test_gradients_are_collected_by_all_steps_or_by_those_of_a_parameter(
 
 def test_a_step_is_doubled_and_the_step_before_taken_back_at_its_rate_or_at_this_one() -> None:
     case = sgd(numbers(0), numbers(-1), numbers(-1), rates=(1.0, 0.5))
-    rated, unrated = after("steps twice as far as it should, and takes the step before back", case)
-    assert rated.tolist() == [2 + (2 * 0.5 - 1)]
-    assert unrated.tolist() == [2 + 0.5 * (2 - 1)]
+    ways = after("steps twice as far as it should, and takes the step before back", case)
+    rated, unrated = 2 * 0.5 - 1, 0.5 * (2 - 1)
+    assert [way.tolist() for way in ways] == [[2 + rated], [1 + rated], [2 + unrated], [1 + unrated]]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_schedule_counts_updates_or_every_step() -> None:
     assert with_mistake(scheduled(halving, 0.5, every_step=True), MISSING_ONCE)[-1].tolist() == [1.75, 1.25]
 
 
-@pytest.mark.parametrize(("how", "expected"), [(SUM, [-1, -2.5]), (MEAN, [-0.5, -1.25])])
+@pytest.mark.parametrize(("how", "expected"), [(SUM, [-1, -2.5]), (MEAN, [-0.5, -1.25]), (CORRECTED, [-1, -2])])
 def test_gradients_are_averaged(how: str, expected: list[float]) -> None:
     case = sgd(numbers(0), numbers(1), numbers(1))
     assert with_mistake(averaged(how, 0.5), case)[:, 0].tolist() == expected

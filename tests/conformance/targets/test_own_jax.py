@@ -98,3 +98,16 @@ def test_one_tree_is_saved_and_resumed():
     after.load(before.state())
     ours, theirs = (run.step(parameters, 0.5) for run in (after, before))
     assert [array.tolist() for array in ours] == [array.tolist() for array in theirs]
+
+
+@needs("jax", "optax")
+def test_the_key_of_a_random_generator_is_saved_and_loaded():
+    target = for_optax(classes("jax").keyed_sgd, "sgd")
+    parameters, grads = [np.ones(3, np.float32)], [np.full(3, 0.5, np.float32)]
+    run = target.start("sgd", {}, parameters)
+    after = run.step(grads, 0.1)
+    resumed = target.start("sgd", {}, after)
+    resumed.load(run.state())
+    (own,), (again,) = run.step(grads, 0.1), resumed.step(grads, 0.1)
+    assert again.tobytes() == own.tobytes()
+    assert judged(target, "sgd").verdict == "conforms"
