@@ -72,7 +72,8 @@ class _Unknown(NamedTuple):
         """Return the value with which a rule gives in a short run what was given; None where there is none."""
 
         def evaluate(value: float) -> Expected:
-            return Mistaken(explanation, self.mistake(value)).expected(case)
+            # A secant may lead to any number, of which NumPy makes infinities where Python raises errors.
+            return Mistaken(explanation, self.mistake(np.float64(value))).expected(case)
 
         number = _solution(evaluate, self.start, after, parts=self.parts)
         return number if number is not None and number in self.domain else None
@@ -104,7 +105,7 @@ def _held_at(name: str, value: float) -> Mistake:
 
 
 def _gradients_divided(divisor: float) -> Mistake:
-    return gradients_multiplied(float(np.float64(1) / divisor))  # secants reach other numbers from here
+    return gradients_multiplied(1 / divisor)  # secants reach other numbers from here
 
 
 def _solution(evaluate: Evaluate, start: float, given: Array, *, parts: bool = False) -> float | None:

@@ -18,6 +18,7 @@ from optimetry.conformance.naming.runs import (
     moved,
     narrow_slots,
     precision,
+    resized,
     scaled,
     skipped,
     state,
@@ -37,6 +38,6 @@ def mistakes_of_runs(subject: Subject, dtype: str) -> tuple[Tier, ...]:
     )
     of_gradients = (scaled.mistakes, gradients.replacing_finite, gradients.replacing_nonfinite)
     slots = (narrow_slots.mistakes, narrow_slots.computed_with)
-    further = (*slots, skipped.of_elements, *of_gradients, moved.mistakes, zeros.mistakes)
+    further = (*slots, skipped.of_elements, *of_gradients, moved.mistakes, resized.mistakes, zeros.mistakes)
     first = tuple(mistake for listed in lists for mistake in listed(subject, dtype))
     return first, *(tuple(listed(subject, dtype)) for listed in further)

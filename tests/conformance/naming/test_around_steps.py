@@ -9,6 +9,8 @@ import pytest
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.naming.adapters import gradients_multiplied
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.known.points import documented_class
 from optimetry.conformance.naming.runs.accumulated import CORRECTED, MEAN, SUM, averaged
 from optimetry.conformance.naming.runs.decay import (
     ALONE,
@@ -20,6 +22,7 @@ from optimetry.conformance.naming.runs.decay import (
     unasked,
 )
 from optimetry.conformance.naming.runs.scheduled import SCHEDULES, scheduled
+from optimetry.conformance.naming.solved import solved
 from optimetry.conformance.subjects.registry import SUBJECTS
 from tests.conformance.altered import after, with_mistake
 
@@ -157,3 +160,12 @@ def test_gradients_are_averaged(how: str, expected: list[float]) -> None:
 
 def test_gradients_are_multiplied() -> None:
     assert with_mistake(gradients_multiplied(0.25), sgd(numbers(0), numbers(8))).tolist() == [[-2]]
+
+
+@pytest.mark.parametrize("size", [1.0, 1e100, 1e300])
+def test_secants_that_lead_nowhere_raise_no_error(size: float) -> None:
+    """A number of 1e200 solves for a constant of 1e200, whose square is infinite."""
+    grads = ((np.array([1.0, -2.0]),), (np.array([0.5, 3.0]),))
+    case = Case("sgd", "float64", {}, (0.1, 0.1), (np.zeros(2),), grads)
+    given = np.array([[1.0, 2.0], [3.0, 4.0]]) * size
+    assert len(list(solved(Explanation(documented_class("sgd")), case, given))) == 9
