@@ -68,7 +68,8 @@ class Diagnosis:
         explanation: what explains the target on every case, the documented formula included; None where nothing does.
         ranking: every class of the family with the target's agreement in the probes, the nearest first.
         probed: the target's results in the probes, None where they were not run.
-        divergence: the target's first divergence from the nearest class, if nothing explains it.
+        divergence: the target's first divergence, if nothing known explains it as a whole: from the nearest class, or
+            from the document where parts explain it, or a formula that was found.
         found: where nothing known explains it, the edited formula that does.
         worked: one element of a rejected target in two formulas: the document, and what explains it or comes nearest.
         effect: with `found`, how far apart parameters end with default hyperparameters, see `effect`.
@@ -87,6 +88,11 @@ class Diagnosis:
     def nearest(self) -> PointClass | None:
         """The class with the smallest error ratio, None where no probe was run."""
         return self.ranking[0][0] if self.ranking else None
+
+    @property
+    def named(self) -> bool:
+        """Whether a formula that was found, or parts, say what is computed, so that no nearest class is needed."""
+        return bool(self.found or self.verdict.computes.parts)
 
 
 def diagnose(
@@ -155,11 +161,11 @@ def _worked(examination: Examination, known: Diagnosis) -> Worked | None:
 
 
 def _divergence(target: Target, known: Diagnosis, guard: Guard) -> Divergence | None:
-    """Find the first divergence from the nearest class: in a probe, or else in the counterexample."""
+    """Find the first divergence from the nearest class or the document: in a probe, or else in the counterexample."""
     document = documented_class(known.verdict.optimizer)
-    nearest = document if known.verdict.computes.found else known.nearest or document
+    rule = document if known.named else known.nearest or document
     for case in _cases(known):
-        divergence = first_divergence(target, case, nearest.of(case.hyper), guard)
+        divergence = first_divergence(target, case, rule.of(case.hyper), guard)
         if divergence is not None:
             return divergence
     return None

@@ -152,7 +152,7 @@ def _unexplained(diagnosis: Diagnosis, width: int) -> Iterator[str]:
         yield from found_text(diagnosis, width)
         yield ""
     nearest, divergence = diagnosis.nearest, diagnosis.divergence
-    if nearest is not None and not diagnosis.found:
+    if nearest is not None and not diagnosis.named:
         near = diagnosis.ranking[0][1]
         how = "no different" if near.share <= SLACK else share_text(near.share, " bounds away")
         yield from wrapped(f"nearest rule: {nearest.name}, {how} in the probes", width)
@@ -161,7 +161,8 @@ def _unexplained(diagnosis: Diagnosis, width: int) -> Iterator[str]:
     counterexample = diagnosis.verdict.counterexample or {}
     if "given" in counterexample:
         yield ""
-        yield from _counterexample(Case.from_json(counterexample["case"]), counterexample, width)
+        near = None if diagnosis.named else counterexample.get("nearest")
+        yield from _counterexample(Case.from_json(counterexample["case"]), counterexample, near, width)
 
 
 def _parting(divergence: Divergence) -> str:
@@ -179,7 +180,9 @@ def _parting(divergence: Divergence) -> str:
     )
 
 
-def _counterexample(case: Case, counterexample: dict[str, Any], width: int) -> Iterator[str]:
+def _counterexample(
+    case: Case, counterexample: dict[str, Any], nearest: dict[str, Any] | None, width: int
+) -> Iterator[str]:
     size = ", ".join(map(counted, (len(case.grads), len(case.parameters), case.size), ("step", "tensor", "element")))
     yield f"  smallest counterexample found: {size}"
     if case.elements <= LONGEST:
@@ -188,7 +191,7 @@ def _counterexample(case: Case, counterexample: dict[str, Any], width: int) -> I
             (f"returned, step {counterexample['step']}", digits_of(counterexample["given"], case)),
             ("documented", digits_of(counterexample["documented"], case)),
             ("rounding explains", f"{SLACK * counterexample['bound']:.3g}"),
-            *_nearest(counterexample.get("nearest"), case),
+            *_nearest(nearest, case),
         ]
         yield textwrap.indent(tabulate(rows, tablefmt="plain", disable_numparse=True), "    ")
     yield from wrapped("`optimetry check --out DIR` writes it as a script that needs NumPy alone", width)
@@ -206,9 +209,9 @@ def _nearest(rule: dict[str, Any] | None, case: Case) -> Iterator[tuple[str, str
 
 
 def _ranking(diagnosis: Diagnosis) -> Iterator[str]:
-    """Write the nearest rules of the family, with the documented one."""
+    """Write the nearest rules of the family, with the documented one, unless parts say what is computed."""
     explained = diagnosis.explanation.rule if diagnosis.explanation else None
-    if not diagnosis.ranking or (len(diagnosis.ranking) == 1 and explained):
+    if not diagnosis.ranking or (len(diagnosis.ranking) == 1 and explained) or diagnosis.verdict.computes.parts:
         return
     shown = list(diagnosis.ranking[:SHOWN])
     shown += [pair for pair in diagnosis.ranking[SHOWN:] if pair[0].documented or pair[0] == explained]

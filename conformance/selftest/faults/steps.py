@@ -161,8 +161,7 @@ class _Average(DecayedAdagrad):
     def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
         """Do one update."""
         average = 0.8 * state.average + (1 - 0.8) * grad
-        own = State(moment=state.moment)
-        after, new = super().update(param, average / (1 - 0.8**t), own, lr, t)
+        after, new = super().update(param, average / (1 - 0.8**t), State(moment=state.moment), lr, t)
         return after, State(moment=new.moment, average=average)
 
 
