@@ -199,17 +199,16 @@ def figures(findings: Sequence[Finding]) -> list[tuple[str, str]]:
     corrected = sum(bool(finding.pair.corrected) for finding in findings)
     return [
         ("libraries", str(len({finding.pair.part_of or finding.pair.library for finding in findings}))),
-        ("pairs of library and rule", str(len(findings))),
-        ("verdicts, a dtype each", str(sum(len(finding.verdicts) for finding in findings))),
-        ("pairs that compute the documented rule, by their source", str(len(documented))),
-        ("of these falsely rejected", str(sum(finding.falsely_rejected for finding in findings))),
-        ("pairs that compute another rule", str(len(others))),
-        ("of these falsely accepted", str(sum(finding.falsely_accepted for finding in findings))),
-        ("of these nameable", str(len(nameable))),
-        ("named as in the source", f"{named} ({named / max(1, len(nameable)):.0%})"),
-        ("of these by a formula that was found, which a person read", str(by_formula)),
-        ("read in the source again because of the verdict", str(corrected)),
-        ("given another name", str(sum(finding.misnamed for finding in findings))),
+        ("pairs", str(len(findings))),
+        ("documented", str(len(documented))),
+        ("falsely rejected", str(sum(finding.falsely_rejected for finding in findings))),
+        ("another rule", str(len(others))),
+        ("falsely accepted", str(sum(finding.falsely_accepted for finding in findings))),
+        ("can be named", str(len(nameable))),
+        ("named", f"{named} ({named / max(1, len(nameable)):.0%})"),
+        ("by search", str(by_formula)),
+        ("read again", str(corrected)),
+        ("other name", str(sum(finding.misnamed for finding in findings))),
     ]
 
 
