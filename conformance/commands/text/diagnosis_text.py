@@ -161,8 +161,8 @@ def _unexplained(diagnosis: Diagnosis, width: int) -> Iterator[str]:
     counterexample = diagnosis.verdict.counterexample or {}
     if "given" in counterexample:
         yield ""
-        near = None if diagnosis.named else counterexample.get("nearest")
-        yield from _counterexample(Case.from_json(counterexample["case"]), counterexample, near, width)
+        rule = None if diagnosis.named else counterexample.get("nearest")
+        yield from _counterexample(Case.from_json(counterexample["case"]), counterexample, rule, width)
 
 
 def _parting(divergence: Divergence) -> str:
