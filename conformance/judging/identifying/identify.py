@@ -26,6 +26,7 @@ from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.numerics.formats import FORMATS, narrowest
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.subject import LEARNING_RATE
+from optimetry.reference.declaration import Hyperparameter
 
 ENOUGH = 4
 """How many cases must hold to name another rule: probes tell apart the points of one family alone."""
@@ -182,13 +183,28 @@ def _found_elsewhere(observed: Observed, ways: Sequence[Arithmetic]) -> Identity
     """
     for rules in _tiers_elsewhere(observed.probed, observed.pinned):
         for widest in ways:
-            alive = _elsewhere(observed, rules, widest)
+            alive = [each for each in _elsewhere(observed, rules, widest) if _uses_all(observed, each.explanation)]
             holding = [identity.explanation.rule for identity in alive if identity.explanation]
             if alive:
                 alive = _elsewhere(observed, holding, dataclasses.replace(widest, flushes_subnormals=False)) or alive
                 alive = [identity for identity in alive if identity.tried >= ENOUGH]
                 return dataclasses.replace(narrowed(observed, alive[0]), elsewhere=_names(alive)) if alive else None
     return None
+
+
+def _uses_all(observed: Observed, explanation: Explanation | None) -> bool:
+    """Whether every number that a target is given has an effect on some case: else a plainer formula is meant."""
+    declared = subject_named(observed.optimizer).hyperparameters()
+    numbers = [x for x in declared if x.kind is float and len(x.corners) > 1 and x.name not in observed.pinned]
+    cases = list(observed.first_offered())
+    return explanation is not None and all(any(_has_effect(explanation, case, x) for case in cases) for x in numbers)
+
+
+def _has_effect(explanation: Explanation, case: Case, number: Hyperparameter) -> bool:
+    """Whether another value of a number takes a result beyond the bound."""
+    other = next(value for value in number.corners if value != case.hyper[number.name])
+    changed = explanation.expected(case.replace(hyper={**case.hyper, number.name: other}))
+    return not explains(changed.value, explanation.expected(case), case.form)
 
 
 def _tiers_elsewhere(probed: Probed, pinned: frozenset[str]) -> Iterator[Sequence[PointClass]]:

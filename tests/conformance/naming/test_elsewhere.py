@@ -23,6 +23,7 @@ from optimetry.reference.books.papers.amsgrad import AMSGrad
 from optimetry.reference.declaration import Declared
 from optimetry.reference.errors import HyperparameterError
 from optimetry.reference.rule import Array, Rule, State
+from optimetry.reference.rules.sgd import SGD
 from optimetry.reports.results import Computes, Verdict, line
 from tests.conformance.judged import verdict_of
 
@@ -169,6 +170,13 @@ def test_what_is_infinite_wherever_the_target_has_numbers_explains_none_of_them(
     verdict = verdict_of(Instead(begin, "papers.amsgrad"), "papers.amsgrad", dtype, EFFORT)
     assert (verdict.verdict, verdict.dialect, verdict.computes.parts) == ("diverges", None, [])
     assert verdict.reason.startswith("returned NaN")
+
+
+def test_a_formula_that_has_no_use_for_a_number_is_not_named() -> None:
+    """Of plain descent, torch.adadelta:old_gradient_average, whose two averages are equal and cancel, explains all."""
+    descends = Instead(lambda documented, parameters: run_of(SGD(), parameters), "adagrad")
+    descends.pinned = {"adagrad": {"initial_accumulator_value": 0.0}}  # type: ignore[attr-defined]
+    assert verdict_of(descends, "adagrad").reason.startswith("the formula of sgd, which has no use for")
 
 
 def test_a_rule_of_another_book_may_count_steps_in_another_way() -> None:
