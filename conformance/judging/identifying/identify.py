@@ -183,7 +183,7 @@ def _found_elsewhere(observed: Observed, ways: Sequence[Arithmetic]) -> Identity
     """
     for rules in _tiers_elsewhere(observed.probed, observed.pinned):
         for widest in ways:
-            alive = [each for each in _elsewhere(observed, rules, widest) if _uses_all(observed, each.explanation)]
+            alive = [each for each in _elsewhere(observed, rules, widest) if _uses_any(observed, each.explanation)]
             holding = [identity.explanation.rule for identity in alive if identity.explanation]
             if alive:
                 alive = _elsewhere(observed, holding, dataclasses.replace(widest, flushes_subnormals=False)) or alive
@@ -192,12 +192,14 @@ def _found_elsewhere(observed: Observed, ways: Sequence[Arithmetic]) -> Identity
     return None
 
 
-def _uses_all(observed: Observed, explanation: Explanation | None) -> bool:
-    """Whether every number that a target is given has an effect on some case: else a plainer formula is meant."""
+def _uses_any(observed: Observed, explanation: Explanation | None) -> bool:
+    """Whether some number that a target is given has an effect on some case: else a plainer formula is meant."""
     declared = subject_named(observed.optimizer).hyperparameters()
     numbers = [x for x in declared if x.kind is float and len(x.corners) > 1 and x.name not in observed.pinned]
     cases = list(observed.first_offered())
-    return explanation is not None and all(any(_has_effect(explanation, case, x) for case in cases) for x in numbers)
+    if explanation is None:
+        return False
+    return not numbers or any(_has_effect(explanation, case, x) for x in numbers for case in cases)
 
 
 def _has_effect(explanation: Explanation, case: Case, number: Hyperparameter) -> bool:

@@ -172,7 +172,7 @@ def test_what_is_infinite_wherever_the_target_has_numbers_explains_none_of_them(
     assert verdict.reason.startswith("returned NaN")
 
 
-def test_a_formula_that_has_no_use_for_a_number_is_not_named() -> None:
+def test_a_formula_that_has_no_use_for_any_number_is_not_named() -> None:
     """Of plain descent, torch.adadelta:old_gradient_average, whose two averages are equal and cancel, explains all."""
     descends = Instead(lambda documented, parameters: run_of(SGD(), parameters), "adagrad")
     descends.pinned = {"adagrad": {"initial_accumulator_value": 0.0}}  # type: ignore[attr-defined]
