@@ -69,6 +69,11 @@ class AlteredTraining(Training):
         return alteration.step(self, super().step, grads, lr)
 
 
+def step_of(rule: Rule, param: Array, grad: Array, state: State, lr: Any, t: int) -> Array:
+    """Return what an update takes off a parameter, but for a decay apart from it: that of a parameter of 0."""
+    return -rule.update(param * 0.0, grad, state, lr, t)[0]
+
+
 def remembering(update: Callable[..., tuple[Array, State, Array]]) -> Alteration:
     """Return an alteration of the updates of a parameter that keeps an array from one to the next, 0 at first.
 

@@ -194,11 +194,11 @@ def _found_elsewhere(observed: Observed, ways: Sequence[Arithmetic]) -> Identity
 
 def _uses_any(observed: Observed, explanation: Explanation | None) -> bool:
     """Whether some number that a target is given has an effect on some case: else a plainer formula is meant."""
+    if explanation is None:
+        return False
     declared = subject_named(observed.optimizer).hyperparameters()
     numbers = [x for x in declared if x.kind is float and len(x.corners) > 1 and x.name not in observed.pinned]
     cases = list(observed.first_offered())
-    if explanation is None:
-        return False
     return not numbers or any(_has_effect(explanation, case, x) for x in numbers for case in cases)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.laws.universal import parameters_are_independent, resuming, splitting
-from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step, with_gradients
+from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step, step_of, with_gradients
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.subjects.subject import DECAY_STRENGTHS, Subject
 from optimetry.conformance.targets.offers import MADE_AT
@@ -106,8 +106,7 @@ def _decaying(
     factor = strength * (1.0 if how in (ALONE, BEHIND_ALONE) else lr)
     decayed = after if how in (BEHIND, BEHIND_ALONE) else param
     if how == TOWARD_0:
-        step = rule.update(param * 0.0, grad, state, lr, t)[0]
-        decayed = np.where(step * param < 0, param, 0.0)
+        decayed = np.where(step_of(rule, param, grad, state, lr, t) * param > 0, param, 0.0)
     return after - factor * decayed, new
 
 

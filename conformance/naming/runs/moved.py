@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.laws.universal import missing_gradient, resuming
-from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step, remembering
+from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step, remembering, step_of
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.naming.runs.scaled import BROKEN
 from optimetry.conformance.numerics.arithmetic import incremented
@@ -72,7 +72,7 @@ def _cautious(divides: bool, rule: Rule, param: Any, grad: Any, state: State, lr
     The others are not held against a decay that is apart from the step; their state moves on.
     """
     after, new = rule.update(param, grad, state, lr, t)
-    step = -rule.update(param * 0.0, grad, state, lr, t)[0]
+    step = step_of(rule, param, grad, state, lr, t)
     agrees = step * grad > 0
     share = np.maximum(np.mean(np.where(agrees, step * 0.0 + 1.0, 0.0)), LEAST) if divides else 1.0
     return after + (step - np.where(agrees, step / share, 0.0)), new
@@ -86,7 +86,7 @@ def _extrapolated(
     The first step is doubled ``at_first``, or it is taken for the step before it as well.
     """
     after, new = rule.update(param, grad, state, lr, t)
-    step = -rule.update(param * 0.0, grad, state, lr if rated else 1.0, t)[0]
+    step = step_of(rule, param, grad, state, lr if rated else 1.0, t)
     if t > 1 or at_first:
         after = after + (before - step) * (1.0 if rated else lr)
     return after, new, step

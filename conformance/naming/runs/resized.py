@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.alterations import Alteration
+from optimetry.conformance.naming.alterations import Alteration, step_of
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.naming.runs.decay import strengths
 from optimetry.conformance.naming.runs.scaled import BROKEN
@@ -92,13 +92,13 @@ def _times(scale: Change, step: Any, param: Any) -> Any:
 def _changed(change: Change, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
     """Change the step before it is multiplied by the learning rate, but no decay apart from it."""
     after, new = rule.update(param, grad, state, lr, t)
-    step = -rule.update(param * 0.0, grad, state, 1.0, t)[0]
+    step = step_of(rule, param, grad, state, 1.0, t)
     return after + lr * (step - change(step, param)), new
 
 
 def _rated_by(scale: Change, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
     """Multiply the learning rate, and so a decay apart from the step, too."""
-    step = -rule.update(param * 0.0, grad, state, 1.0, t)[0]
+    step = step_of(rule, param, grad, state, 1.0, t)
     return rule.update(param, grad, state, lr * scale(step, param), t)
 
 

@@ -92,15 +92,6 @@ class _Clipped(DecayedAdagrad):
         return param - lr * np.maximum(np.minimum(direction, 1.0), -1.0), State(moment=moment)
 
 
-class _Relative(Adagrad):
-    """The step is relative to the size of the parameter, as Adafactor's."""
-
-    def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
-        """Do one update."""
-        rate = lr * np.maximum(rms(param), 1e-3) if param.size else lr
-        return super().update(param, grad, state, rate, t)
-
-
 class _AsLong(Adadelta):
     """The step is as long as the parameter, as in LARS, times the learning rate."""
 
@@ -120,17 +111,23 @@ class _AtMostOne(Adam):
         return param + lr * step / np.maximum(1.0, norm(step)), new
 
 
-def _feeding(kind: Any, fed: Callable[[Any, Any], Any]) -> Start:
-    """Begin runs of a rule that are fed something else for each gradient, given it and the parameter."""
+def _given(kind: Any, inputs: Callable[[Any, Any, Any], tuple[Any, Any, Any]]) -> Start:
+    """Begin runs of a rule whose updates are given other inputs: parameter, gradient and learning rate."""
 
-    class Feeds(kind):  # type: ignore[misc]
-        """The rule with another gradient."""
+    class Given(kind):  # type: ignore[misc]
+        """The rule with these inputs."""
 
         def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
             """Do one update."""
-            return super().update(param, fed(grad, param), state, lr, t)  # type: ignore[no-any-return]
+            other, fed, rate = inputs(param, grad, lr)
+            return super().update(other, fed, state, rate, t)  # type: ignore[no-any-return]
 
-    return computing_as(Feeds)
+    return computing_as(Given)
+
+
+def _size(param: Any) -> Any:
+    """The root mean square of a parameter, 1 where it has no elements."""
+    return rms(param) if param.size else 1.0
 
 
 class _Confined(DecayedAdagrad):
@@ -165,14 +162,6 @@ class _Average(DecayedAdagrad):
         return after, State(moment=new.moment, average=average)
 
 
-class _RelativeRate(Lion):
-    """The learning rate, and with it the decay, is relative to the size of the parameter."""
-
-    def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
-        """Do one update."""
-        return super().update(param, grad, state, lr * rms(param) if param.size else lr, t)
-
-
 class _DecaysTowardZero(Lion):
     """Decays where the step goes toward 0, as cautious weight decay does."""
 
@@ -181,19 +170,6 @@ class _DecaysTowardZero(Lion):
         sign = np.sign(self.beta1 * state.m + (1 - self.beta1) * grad)
         m = self.beta2 * state.m + (1 - self.beta2) * grad
         return param - lr * (sign + np.where(sign * param > 0, self.weight_decay * param, 0.0)), State(m=m)
-
-
-def _decaying(factor: Callable[[Any], Any]) -> Start:
-    """Begin runs of Adamax that shrink a parameter before its step, by a factor of the learning rate."""
-
-    class Decays(Adamax):
-        """A decay apart from the gradient."""
-
-        def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
-            """Do one update."""
-            return super().update(param * factor(lr), grad, state, lr, t)
-
-    return computing_as(Decays)
 
 
 enter(
@@ -229,7 +205,7 @@ enter(
         name="steps_relative_to_the_parameter",
         optimizer="adagrad",
         defect="scale_parameter of Adafactor around another rule",
-        start=computing_as(_Relative),
+        start=_given(Adagrad, lambda param, grad, lr: (param, grad, lr * np.maximum(_size(param), 1e-3))),
         outcome=f"{SCALES}the root mean square of the parameter, at least 0.001",
     ),
     Fault(
@@ -250,21 +226,21 @@ enter(
         name="decays_gradients_unasked",
         optimizer="momentum",
         defect="a default weight decay of 5e-4, which the document does not have",
-        start=_feeding(Momentum, lambda grad, param: grad + 5e-4 * param),
+        start=_given(Momentum, lambda param, grad, lr: (param, grad + 5e-4 * param, lr)),
         outcome=DECAYS.format("0.0005", "as part of the gradient"),
     ),
     Fault(
         name="penalty_of_absolute_values",
         optimizer="adadelta",
         defect="a default penalty of the sum of absolute values, 0.001, in the gradient",
-        start=_feeding(Adadelta, lambda grad, param: grad + 1e-3 * np.sign(param)),
+        start=_given(Adadelta, lambda param, grad, lr: (param, grad + 1e-3 * np.sign(param), lr)),
         outcome=DECAYS.format("0.001", "as part of the gradient, by the sign of the parameter alone"),
     ),
     Fault(
         name="gradients_divided_by_the_batch",
         optimizer="adam",
         defect="gradients are divided by a batch size of 32 once more; only epsilon shows it",
-        start=_feeding(Adam, lambda grad, param: grad / 32),
+        start=_given(Adam, lambda param, grad, lr: (param, grad / 32, lr)),
         outcome="diverges: scaled_epsilon with gradients times 0.03125",
     ),
     Fault(
@@ -292,7 +268,7 @@ enter(
         name="rate_relative_to_the_parameter",
         optimizer="papers.lion",
         defect="the learning rate is relative to the parameter, also that of the decay",
-        start=computing_as(_RelativeRate),
+        start=_given(Lion, lambda param, grad, lr: (param, grad, lr * _size(param))),
         outcome="diverges: documented, but multiplies the learning rate by the root mean square of the parameter",
     ),
     Fault(
@@ -306,14 +282,14 @@ enter(
         name="decays_by_the_rate_unasked",
         optimizer="adamax",
         defect="a default weight decay of 0.01, apart from the gradient",
-        start=_decaying(lambda lr: 1 - lr * 0.01),
+        start=_given(Adamax, lambda param, grad, lr: (param * (1 - lr * 0.01), grad, lr)),
         outcome=DECAYS.format("0.01", "apart from the gradient, times the learning rate"),
     ),
     Fault(
         name="shrinks_parameters_unasked",
         optimizer="adamax",
         defect="parameters shrink by a constant factor",
-        start=_decaying(lambda lr: 1 - 0.002),
+        start=_given(Adamax, lambda param, grad, lr: (param * (1 - 0.002), grad, lr)),
         outcome=DECAYS.format("0.002", "apart from the gradient, not times the learning rate"),
     ),
 )
