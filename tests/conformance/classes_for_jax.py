@@ -29,6 +29,24 @@ def keyed_sgd(learning_rate):
     return optax.chain(optax.add_noise(0.0, 0.55, jax.random.key(0)), optax.sgd(learning_rate))
 
 
+BRANCHED = []
+"""Whether each call of a branch of `branching_sgd` was one of a compiler."""
+
+
+def branching_sgd(learning_rate):
+    """Skips gradients that are not finite, by control flow of JAX."""
+    sgd = optax.sgd(learning_rate)
+
+    def update(grads, state, params=None):
+        def moved(grads):
+            BRANCHED.append(isinstance(grads, jax.core.Tracer))
+            return sgd.update(grads, state, params)[0]
+
+        return jax.lax.cond(jnp.isfinite(grads).all(), moved, jnp.zeros_like, grads), state
+
+    return optax.GradientTransformation(sgd.init, update)
+
+
 def untraceable_sgd(learning_rate, momentum=0.0, nesterov=False):
     """Decides by the value of a hyperparameter, which a compiled function cannot."""
     return optax.sgd(learning_rate, momentum if momentum > 0 else None, nesterov)
@@ -61,7 +79,23 @@ def descent(step_size, mass=0.9):
 
 
 TRACED = []
-"""The shapes for which `compiled_descent` was traced."""
+"""The shapes for which `negative` and `compiled_descent` were traced."""
+
+
+@jax.jit
+def negative(gradient):
+    """Is compiled for one shape."""
+    TRACED.append(gradient.shape)
+    return -gradient
+
+
+def compiled_within(learning_rate):
+    """Descends by a function that is compiled."""
+
+    def update(grads, state, params=None):
+        return learning_rate * negative(grads), state
+
+    return optax.GradientTransformation(lambda params: optax.EmptyState(), update)
 
 
 def compiled_descent(step_size, mass=0.9):

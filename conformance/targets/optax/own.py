@@ -6,17 +6,21 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import optax
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.fitting import Fit, Taken
-from optimetry.conformance.targets.jax_caches import caches, dtypes_of
+from optimetry.conformance.targets.jax_caches import caches, configured, dtypes_of
 from optimetry.conformance.targets.optax.rules import OptaxRule, OptaxRun
 from optimetry.conformance.targets.optax.table import OFFERS
 from optimetry.conformance.targets.own import Maker
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.conformance.targets.trees import LACKING, TREE, InOneSavedTree
 from optimetry.reference.errors import TargetError
+
+CONTROL_FLOW = "cond", "while", "scan"
+"""The operations of JAX that hold others."""
 
 
 class OwnOptaxRule(OptaxRule):
@@ -28,10 +32,33 @@ class OwnOptaxRule(OptaxRule):
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> Any:
         """Begin a run, of all parameters in one tree on the engine `TREE`."""
-        if engine != TREE:
+        if engine == "jit":
             return super().start(subject, hyper, parameters, engine)
         caches.used(subject, *dtypes_of(parameters))
-        return InOneSavedTree(lambda trees: OptaxRun(self, hyper, trees, compiled=False), parameters)
+        if engine == TREE:
+            return InOneSavedTree(lambda trees: UncompiledRun(self, hyper, trees), parameters)
+        return UncompiledRun(self, hyper, parameters)
+
+
+class UncompiledRun(OptaxRun):
+    """A run in which Python decides what a transformation branches on, operation by operation.
+
+    JAX compiles a branch in every step anew, of `optax.MultiSteps` for a fifth of a second.
+    """
+
+    def __init__(self, rule: OptaxRule, hyper: Hyper, parameters: Sequence[Any]) -> None:
+        super().__init__(rule, hyper, parameters, compiled=False)
+        if any(self._branches(*each) for each in zip(self._parameters, self._states, strict=True)):
+            self._update = jax.disable_jit()(self._update)
+
+    def _branches(self, parameter: Any, state: Any) -> bool:
+        """Whether the transformation has control flow of JAX; what cannot be traced has Python's."""
+        try:
+            with configured(self._wide):
+                traced = str(jax.make_jaxpr(self._made(0.0).update)(parameter, state, parameter))
+        except (TypeError, IndexError):
+            return False
+        return any(f"{name}[" in traced for name in CONTROL_FLOW)
 
 
 def check(make: Any, spec: str) -> None:

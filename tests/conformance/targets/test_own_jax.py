@@ -37,6 +37,30 @@ def test_a_function_that_cannot_be_compiled_is_judged_eagerly_and_says_why():
     assert "TracerBoolConversionError" in target.not_run()["jit"]
 
 
+@needs("jax", "optax")
+def test_python_takes_the_branches_of_what_is_not_compiled():
+    """JAX compiled them in every step anew: a chain with `optax.MultiSteps` was judged for more than five minutes."""
+    mine = classes("jax")
+    eager, compiled = for_optax(mine.branching_sgd, "sgd").engines()[:2]
+    gradient, infinite = np.full(3, 0.5, np.float32), np.full(3, np.inf, np.float32)
+    for engine in (eager, compiled):
+        run = engine.start("sgd", {}, [np.ones(3, np.float32)])
+        mine.BRANCHED.clear()
+        for grad, expected in ((gradient, 0.5), (infinite, 0.5), (gradient, 0.0)):
+            assert run.step([grad], 1.0)[0].tolist() == [expected] * 3
+        assert mine.BRANCHED == [False, False] if engine is eager else all(mine.BRANCHED)
+
+
+@needs("jax", "optax")
+def test_what_has_no_branches_runs_as_it_is():
+    """What is compiled within a transformation stays so."""
+    run = for_optax(classes("jax").compiled_within, "sgd").engines()[0].start("sgd", {}, [np.ones(3, np.float32)])
+    classes("jax").TRACED.clear()
+    for _ in range(2):
+        run.step([np.ones(3, np.float32)], 1.0)
+    assert classes("jax").TRACED == []
+
+
 @needs("jax")
 def test_a_triple_is_judged_by_what_it_computes():
     mine = classes("jax")
