@@ -10,8 +10,9 @@ from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 
 from optimetry.conformance.naming.families.family import STEP_COUNTS
@@ -20,6 +21,7 @@ from optimetry.conformance.naming.known.points import by_axes, classes_of
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.reports.parts import Part
 from optimetry.reports.results import Computes, ResultsError, Verdict
+from tests.conformance.targets.test_own import needs
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "examples" / "field"
@@ -260,3 +262,31 @@ def test_a_library_is_judged_once_and_a_run_that_was_ended_is_resumed(
     assert len(commands) == 2
     assert all("--resume" in command for command in commands)
     assert all(command[-2:] == ["--", "./harness"] for command in commands), "behind all options"
+
+
+@needs("torch")
+def test_classes_of_torch_are_one_target_that_takes_what_all_of_them_take() -> None:
+    import torch
+
+    class Flat(torch.optim.SGD):
+        """Refuses what does not lie in rows."""
+
+        def step(self, closure: Any = None) -> Any:
+            for group in self.param_groups:
+                for param in group["params"]:
+                    param.view(-1)
+            return super().step(closure)
+
+    class Target(loaded("torch_classes").TorchClasses):  # type: ignore[misc]
+        distribution = "torch"
+        rules: ClassVar = {"sgd": (Flat, {}), "torch.adam": (torch.optim.Adam, {})}
+
+    target = Target()
+    assert target.name == "torch"
+    assert set(target.offers) == {"sgd", "torch.adam"}
+    assert target.unsupported("sgd", {}, "bfloat16") == "torch takes float32 and float64 only"
+    (engine,) = target.engines()
+    assert engine.start_groups is not None
+    assert not engine.strided
+    (after,) = engine.start("sgd", {}, [np.ones(2, np.float32)]).step([np.ones(2, np.float32)], 0.5)
+    assert after.tolist() == [0.5, 0.5]

@@ -29,8 +29,8 @@ class TorchClasses(OwnTarget):
         super().__init__(self.distribution, metadata.version(self.distribution), offers, ("single",), note)
         self.cannot = tuple(dict.fromkeys(words for each in made for words in each.cannot))
         self.shared = {rule: names for each in made for rule, names in each.shared.items()}
-        refused = [each.refused["single"] for each in made if each.refused]
-        self.refused = {"single": {what: why for reasons in refused for what, why in reasons.items()}}
+        taken = [set(each.more.get("single", ())) for each in made]
+        self.more = {"single": set.intersection(*taken)}
 
     def unsupported(self, optimizer: str, hyper: Mapping[str, Any], dtype: str) -> str | None:
         """Return why the library does not offer this; None where it does."""
