@@ -9,6 +9,9 @@ from typing import Any
 
 DOCUMENTED = "documented"
 
+ALSO = "also"
+"""Where `Part.run` has what the run does beside its first finding, as a list of the same form."""
+
 HELD, MULTIPLIED, SWAPPED, COMPLEMENT = "held", "multiplied", "swapped", "complement"
 RATE, GRADIENTS, MISSING = "learning_rate", "gradients", "missing_gradients"
 
@@ -89,7 +92,7 @@ class Part:
         where = f" where {condition(self.where)}" if self.where else ""
         if self.given and HELD in self.given and not where:
             where = " whatever is given"
-        run = f", but {_done(self.run)}" if self.run else ""
+        run = f", but {'; and '.join(map(_done, findings(self.run)))}" if self.run else ""
         return f"{self.rule}{inputs}{where}{run}"
 
     @property
@@ -119,19 +122,24 @@ def _inputs(inputs: Mapping[str, Any]) -> str:
     return MISTAKES[kind, which]
 
 
-def _done(run: Mapping[str, Any]) -> str:
-    """Write what a run does: ``keeps moment1 and moment2 in float16``."""
-    words = {name: " and ".join(x) if isinstance(x, list | tuple) else _text(x) for name, x in run.items()}
-    if "steps" in run:
-        words["steps"] = "the step" if run["steps"] == 1 else f"{run['steps']} steps"
-    size = f" with {run['with']}" if "with" in run else ""
-    return RUN[run["finding"]].format(**words) + size
+def findings(run: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return each thing that a run does, alone."""
+    return [{name: x for name, x in run.items() if name != ALSO}, *run.get(ALSO, ())]
 
 
-def lacking(run: Mapping[str, Any]) -> list[str]:
-    """Return the values that a run must have for its words and lacks."""
-    needed = (name for _, name, _, _ in Formatter().parse(RUN[run["finding"]]))
-    return [name for name in needed if name and name not in run]
+def _done(finding: Mapping[str, Any]) -> str:
+    """Write one thing that a run does: ``keeps moment1 and moment2 in float16``."""
+    words = {name: " and ".join(x) if isinstance(x, list | tuple) else _text(x) for name, x in finding.items()}
+    if "steps" in finding:
+        words["steps"] = "the step" if finding["steps"] == 1 else f"{finding['steps']} steps"
+    size = f" with {finding['with']}" if "with" in finding else ""
+    return RUN[finding["finding"]].format(**words) + size
+
+
+def lacking(finding: Mapping[str, Any]) -> list[str]:
+    """Return the values that a finding must have for its words and lacks."""
+    needed = (name for _, name, _, _ in Formatter().parse(RUN[finding["finding"]]))
+    return [name for name in needed if name and name not in finding]
 
 
 def _text(value: Any) -> str:

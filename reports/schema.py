@@ -8,7 +8,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from optimetry.reports.parts import lacking
+from optimetry.reports.parts import findings, lacking
 
 
 def violation(fields: dict[str, Any], kind: str) -> str | None:
@@ -24,8 +24,9 @@ def violation(fields: dict[str, Any], kind: str) -> str | None:
 
 def _lacking(parts: Sequence[dict[str, Any]]) -> str | None:
     """Return what the first part lacks whose run cannot be written in words, None where all can."""
-    runs = ((run, lacking(run)) for run in (part.get("run") for part in parts) if run)
-    return next((f"a part that is {run['finding']!r} lacks {', '.join(lacks)}" for run, lacks in runs if lacks), None)
+    found = (each for part in parts if part.get("run") for each in findings(part["run"]))
+    lacks = ((each["finding"], lacking(each)) for each in found)
+    return next((f"a part that is {finding!r} lacks {', '.join(names)}" for finding, names in lacks if names), None)
 
 
 @cache

@@ -23,7 +23,7 @@ from optimetry.conformance.naming.known.points import named_classes
 from optimetry.conformance.numerics.agreement import Expected, explains
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
-from optimetry.conformance.subjects.registry import subject_of
+from optimetry.conformance.subjects.registry import subject_named, subject_of
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import TargetFault
@@ -114,11 +114,11 @@ class BrokenLaws:
 def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | None, guard: Guard) -> BrokenLaws:
     """Return the laws that a rejected target breaks beyond the rounding of what it computes.
 
-    With an explanation, universal laws are tried again with the rounding bound of its formula, and laws about NaN and
-    infinities with the formula itself. All others are dropped: they are properties of the documented formula, or hold
-    only if that is computed precisely. Without an explanation, all laws are tried again, with the widest bound of all
-    named formulas, since an unknown one may round like any. A law that used no bound in the second trial is kept: the
-    target breaks it by returning something else each time.
+    With an explanation, universal laws that apply to its formula are tried again with the rounding bound of that, and
+    laws about NaN and infinities with the formula itself. All others are dropped: they are properties of the documented
+    formula, or hold only if that is computed precisely. Without an explanation, all laws are tried again, with the
+    widest bound of all named formulas, since an unknown one may round like any. A law that used no bound in the second
+    trial is kept: the target breaks it by returning something else each time.
 
     Raises:
         TargetFault: the target breaks the protocol.
@@ -133,7 +133,7 @@ def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | None,
 
     kept = {}
     for name, each in laws.broken.items():
-        if explanation is None or each.law.universal or each.law.any_arithmetic:
+        if explanation is None or _binds(each.law, explanation):
             bounded.clear()
             trial = replace(each.trial(target, each.case, guard), formula=noted, rule_of=rule_of)
             contradiction = each.law.broken(trial)
@@ -142,6 +142,11 @@ def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | None,
             elif not bounded and not each.law.any_arithmetic:  # such a law compares with the formula, and uses no bound
                 kept[name] = each
     return BrokenLaws(kept, laws.cases, laws.engines)
+
+
+def _binds(law: Law, explanation: Explanation) -> bool:
+    """Whether a law holds for whatever an explanation computes; some hold for every elementwise formula alone."""
+    return law.any_arithmetic or (law.universal and law.applies(subject_named(explanation.rule.computed)))
 
 
 @lru_cache(maxsize=1024)

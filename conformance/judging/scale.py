@@ -9,7 +9,7 @@ beside the rule.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -21,22 +21,19 @@ from optimetry.conformance.cases.large import LONGEST, WHOLE, built, largeness, 
 from optimetry.conformance.cases.strategies import CasePlan
 from optimetry.conformance.judging.counterexamples import evidence
 from optimetry.conformance.judging.counterexamples.script import script
-from optimetry.conformance.judging.identifying.partial_explanations import LEAST_EXPLAINED
+from optimetry.conformance.judging.departing import beside_the_rule
 from optimetry.conformance.laws.law import Trial
 from optimetry.conformance.laws.resumed import resumed_trajectory
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.mistakes import Mistaken
-from optimetry.conformance.naming.runs import mistakes_of_runs
 from optimetry.conformance.numerics.agreement import (
     SLACK,
     Agreement,
     Expected,
     compare,
-    explained,
     first_beyond,
     shares_of,
 )
-from optimetry.conformance.numerics.arrays import Array, flat, same_bits
+from optimetry.conformance.numerics.arrays import Array, same_bits
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.oracle.sampled import Sample, part_of, sampled
 from optimetry.conformance.subjects.registry import subject_named, subject_of
@@ -150,8 +147,11 @@ class _Trial:
             return False
 
     def _held(self, case: Case, after: Array, *, resumed: bool = False) -> _Failing | None:
-        """Compare a run with the explanation."""
-        part = sampled(case, after, self.explanation.computed(case.hyper))
+        """Compare a run with the explanation, unless that is of whole tensors and some elements alone are at hand."""
+        computed = self.explanation.computed(case.hyper)
+        part = sampled(case, after, computed)
+        if len(part.columns) < case.size and subject_of(case).elementwise and not computed.elementwise:
+            return None
         results, oracle = after[:, part.columns], self.explanation.expected(part.case)
         return None if compare(results, oracle, case.form).conforms else _Failing(case, part, results, oracle, resumed)
 
@@ -248,72 +248,3 @@ def _cut(failure: _Failing) -> Sample | None:
         first = int(np.argmax(shares)) - element
         columns = np.arange(first, first + case.parameters[tensor].size)
     return part_of(case, columns) if len(columns) * steps <= NUMBERS else None
-
-
-MOST_LISTED = 5
-"""The most tensors that are listed by number."""
-
-FEW = 2**13
-"""The most numbers, of all steps, on which alterations are tried."""
-
-
-def beside_the_rule(
-    whole: Case, part: Sample, results: Array, off: Array, explanation: Explanation
-) -> Mapping[str, Any] | None:
-    """Return what a run does beside its rule, as `Part.run` records it; None where no listed alteration explains it.
-
-    Args:
-        whole: the large case.
-        part: what is compared of it.
-        results: what the target returned there, shape (steps, elements).
-        off: which of these elements the rule does not explain.
-        explanation: the rule, which explains the small cases.
-    """
-    case, subject = part.case, subject_of(part.case)
-    if not subject.elementwise or not subject.has_learning_rate:
-        return None
-    kept = (results == flat(case.parameters)).all(axis=0)
-    if kept[off].all():
-        return _left_out(whole, part.columns, off, kept)
-    chosen = np.sort(np.argsort(~off, kind="stable")[: max(FEW // len(results), 1)])  # those that are off first
-    case, results = part_of(case, chosen).case, results[:, chosen]
-    listed = (
-        mistake
-        for mistake in mistakes_of_runs(subject, case.dtype)[0]
-        if not getattr(mistake.alteration, "by_place", False)
-    )
-    tried = (
-        (mistake, explained(results, Mistaken(explanation, mistake).expected(case), case.form)) for mistake in listed
-    )
-    explaining = [
-        mistake for mistake, agreement in tried if agreement is not None and agreement.judged >= LEAST_EXPLAINED
-    ]
-    return explaining[0].run if explaining and all(mistake.is_same(explaining[0]) for mistake in explaining) else None
-
-
-def _left_out(whole: Case, columns: Array, off: Array, kept: Array) -> Mapping[str, Any]:
-    """Describe which elements keep their first values, where all that are off do."""
-    sizes = [param.size for param in whole.parameters]
-    starts = np.cumsum([0, *sizes])
-    tensors = np.searchsorted(starts, columns, side="right") - 1
-    wrong = np.unique(tensors[off])
-    if kept.all():
-        return {"finding": "left_out_elements", "which": "every element"}
-    if all(kept[tensors == tensor].all() for tensor in wrong):
-        return {"finding": "left_out_tensors", "which": _tensors(wrong)}
-    if len(wrong) == 1:
-        places = columns - starts[wrong[0]]
-        first, last = places[off].min(), places[off].max()
-        if kept[(places >= first) & (places <= last) & (tensors == wrong[0])].all():
-            which = f"element {first}" if first == last else f"elements {first} to {last}"
-            return {"finding": "left_out_elements", "which": which}
-    return {"finding": "left_out_elements", "which": f"{np.count_nonzero(off)} of the elements compared"}
-
-
-def _tensors(numbers: Array) -> str:
-    """Write which tensors: one, some behind each other, or a few; how many, where that is long."""
-    if len(numbers) == 1:
-        return f"tensor {numbers[0]}"
-    if numbers[-1] - numbers[0] == len(numbers) - 1:
-        return f"tensors {numbers[0]} to {numbers[-1]}"
-    return f"tensors {', '.join(map(str, numbers))}" if len(numbers) <= MOST_LISTED else f"{len(numbers)} tensors"

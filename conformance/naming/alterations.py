@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -145,3 +146,19 @@ class Altered:
 def altered(formula: Declared, alteration: Alteration | None) -> Declared:
     """Return a formula with an alteration; the formula itself without one."""
     return formula if alteration is None else cast(Declared, Altered(formula, alteration))
+
+
+def joined(inner: Alteration | None, outer: Alteration | None) -> Alteration | None:
+    """Return both as one; the outer one alters what the inner one makes of a formula.
+
+    One of them at most may keep something in the state of a parameter.
+    """
+    if inner is None or outer is None:
+        return inner or outer
+    return Alteration(
+        initial=lambda rule, param: outer.initial(cast(Any, altered(rule, inner)), param),
+        update=lambda rule, *inputs: outer.update(cast(Any, altered(rule, inner)), *inputs),
+        step=lambda training, plain, grads, lr: outer.step(training, partial(inner.step, training, plain), grads, lr),
+        feed=lambda wrapper, *inputs: outer.feed(cast(Any, altered(wrapper, inner)), *inputs),
+        by_place=inner.by_place or outer.by_place,
+    )

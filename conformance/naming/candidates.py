@@ -174,16 +174,21 @@ def tiers_of_mistakes(optimizer: str, dtype: str, cases: tuple[Case, ...]) -> It
 
 
 def tiers_of_runs(optimizer: str, dtype: str, others: Sequence[PointClass]) -> Iterator[list[Mistaken]]:
-    """Yield what runs may do beside the documented rule, then beside others, as `tiers_of_mistakes`.
+    """Yield what runs may do beside the documented rule, then beside others, as `tiers_of_mistakes`."""
+    for rule in dict.fromkeys([documented_class(optimizer), *others]):
+        yield from runs_beside(rule, optimizer, dtype)
+
+
+def runs_beside(rule: PointClass, optimizer: str, dtype: str) -> Iterator[list[Mistaken]]:
+    """Yield what runs may do beside one rule, as `tiers_of_mistakes`.
 
     Another rule, or a dialect of one, has a state and hyperparameters of its own. Beside it nothing is tried but that
     parameters depend on each other.
     """
-    widest, documented = arithmetics(optimizer, dtype)[-1], documented_class(optimizer)
-    for rule in dict.fromkeys([documented, *others]):
-        for tier in mistakes_of_runs(subject_named(rule.computed), dtype):
-            chosen = [mistake for mistake in tier if rule.computed == optimizer or mistake.joins]
-            yield [Mistaken(Explanation(rule, widest), mistake) for mistake in chosen]
+    widest = arithmetics(optimizer, dtype)[-1]
+    for tier in mistakes_of_runs(subject_named(rule.computed), dtype):
+        chosen = [mistake for mistake in tier if rule.computed == optimizer or mistake.joins]
+        yield [Mistaken(Explanation(rule, widest), mistake) for mistake in chosen]
 
 
 def arithmetics(optimizer: str, dtype: str) -> list[Arithmetic]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache, lru_cache, reduce
 from typing import Any
 
 from optimetry.conformance.cases.case import Case, met_before
 from optimetry.conformance.laws.law import Law, LawCheck
 from optimetry.conformance.laws.universal import parameters_are_independent
-from optimetry.conformance.naming.alterations import Alteration
+from optimetry.conformance.naming.alterations import Alteration, joined
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.known.points import PointClass
 from optimetry.conformance.naming.known.probes import probes_of
@@ -22,7 +22,7 @@ from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import Asked
-from optimetry.reports.parts import Part
+from optimetry.reports.parts import ALSO, Part
 
 Hyper = Mapping[str, Any]
 
@@ -88,6 +88,24 @@ class Mistake:
     def is_same(self, other: Mistake) -> bool:
         """Whether two mistakes are recorded alike: variants of one."""
         return (self.given, self.run) == (other.given, other.run)
+
+
+def together(mistakes: Sequence[Mistake]) -> Mistake:
+    """Return mistakes of one run as one, each of which alters what those before it make of a rule; none by none."""
+    return reduce(_beside, mistakes) if mistakes else Mistake()
+
+
+def _beside(first: Mistake, second: Mistake) -> Mistake:
+    """Return two mistakes of a run as one; further cases show one of them at most."""
+    return Mistake(
+        run={**first.run, ALSO: [*first.run.get(ALSO, ()), second.run]},
+        hyper=lambda hyper: {**first.hyper(hyper), **second.hyper(hyper)},
+        fed=lambda case: second.fed(first.fed(case)),
+        alteration=joined(first.alteration, second.alteration),
+        returned=lambda case, value: second.returned(case, first.returned(case, value)),
+        breaks=(*first.breaks, *second.breaks),
+        shown_by=first.shown_by or second.shown_by,
+    )
 
 
 Rates = tuple[float, ...]

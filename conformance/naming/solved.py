@@ -6,7 +6,7 @@ rule with a number that no list has. One element of a short run says which: that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -15,11 +15,11 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.naming.adapters import gradients_multiplied, held, multiplied
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.mistakes import Mistake, Mistaken
+from optimetry.conformance.naming.mistakes import Mistake, Mistaken, together
 from optimetry.conformance.naming.runs.accumulated import CORRECTED, MEAN, SUM, averaged
 from optimetry.conformance.naming.runs.decay import UNASKED, strengths, unasked
 from optimetry.conformance.naming.runs.scheduled import SCHEDULES, scheduled
-from optimetry.conformance.numerics.agreement import Expected
+from optimetry.conformance.numerics.agreement import Expected, explains
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.subject import Subject
@@ -34,6 +34,9 @@ VISIBLE = 64.0
 
 DIGITS, PARTS = 3, 1024
 """The most digits of a constant that somebody wrote down, and the most equal parts that a rate is divided into."""
+
+NEAR_0 = 1 / 16
+"""The second value that is tried where the first is 0."""
 
 ANY = Interval("(0, inf)")
 
@@ -51,6 +54,37 @@ def solved(explanation: Explanation, case: Case, after: Array) -> Iterator[list[
     for tier in _unknowns(subject_named(explanation.rule.optimizer), case):
         solutions = ((unknown, unknown.solution(explanation, case, after)) for unknown in tier)
         yield [Mistaken(explanation, unknown.mistake(x)) for unknown, x in solutions if x is not None]
+
+
+def decays(
+    explanation: Explanation, schedule: Sequence[Mistake], case: Case, after: Array
+) -> Iterator[tuple[Mistake, ...]]:
+    """Yield the decays, unasked, that explain a run beside a rule and its schedule; none where nothing is needed.
+
+    Args:
+        explanation: a rule, and how it is computed.
+        schedule: one at most.
+        case: what the target was fed.
+        after: what it gave, shape (steps, elements).
+    """
+
+    def explained(mistake: Mistake) -> bool:
+        return explains(after, Mistaken(explanation, mistake).expected(case), case.form)
+
+    able = not strengths(subject_named(explanation.rule.optimizer)) and not explained(together(schedule))
+    found = False
+    for how in UNASKED if able else ():
+        unknown = _Unknown(partial(_scheduled_decay, how, schedule), 0.0, Interval("(0, 1)"))
+        strength = unknown.solution(explanation, case, after)
+        if strength is not None and explained(unknown.mistake(strength)):
+            found = True
+            yield (unasked(how, strength),)
+    if not found:
+        yield ()
+
+
+def _scheduled_decay(how: str, schedule: Sequence[Mistake], strength: float) -> Mistake:
+    return together([unasked(how, strength), *schedule])
 
 
 class _Unknown(NamedTuple):
@@ -111,22 +145,24 @@ def _gradients_divided(divisor: float) -> Mistake:
 def _solution(evaluate: Evaluate, start: float, given: Array, *, parts: bool = False) -> float | None:
     """Return the short number in place of ``start`` for which a run gives what it gave; None where there is none."""
     try:
-        with np.errstate(all="ignore"):
-            near = _root(evaluate, start, given)
+        near = root(evaluate, start, given)
     except HyperparameterError:  # a secant leads out of the domain
         return None
-    if near is None:
-        return None
-    root, error = near
-    candidates = [float(f"{root:.{digits}e}") for digits in range(DIGITS)]
-    if parts and root:
-        candidates += [1 / n for n in (round(1 / root),) if 0 < n <= PARTS]
-    return next((x for x in candidates if x != start and abs(x - root) <= error), None)
+    return None if near is None else short_number(*near, other_than=start, parts=parts)
 
 
-def _root(evaluate: Evaluate, start: float, given: Array) -> tuple[float, float] | None:
+def short_number(near: float, error: float, *, other_than: float, parts: bool = False) -> float | None:
+    """Return the shortest number within an error of one, or perhaps one divided by an integer; None without any."""
+    candidates = [float(f"{near:.{digits}e}") for digits in range(DIGITS)]
+    if parts and 1 / (PARTS + 0.5) < near < 2:
+        candidates.append(1 / round(1 / near))
+    return next((x for x in candidates if x != other_than and abs(x - near) <= error), None)
+
+
+@np.errstate(all="ignore")
+def root(evaluate: Evaluate, start: float, given: Array) -> tuple[float, float] | None:
     """Return the number for which the element that shows it most gives what was given, and its uncertainty."""
-    x, other = start, start / 2 if start else 1e-3
+    x, other = start, start / 2 if start else NEAR_0
     before, now = evaluate(x), evaluate(other)
     moved = np.abs(now.value - before.value) / (now.bound + before.bound)
     moved = np.where(np.isfinite(moved) & np.isfinite(given), moved, 0)

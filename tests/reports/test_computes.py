@@ -69,6 +69,14 @@ PARTS = {
     "documented, but keeps moment1 and moment2 in float16": Part(
         "documented", run={"finding": "held", "what": ["moment1", "moment2"], "format": "float16"}
     ),
+    "documented, but clips every gradient element to ±1; and multiplies the learning rate by t**-0.5": Part(
+        "documented",
+        run={
+            "finding": "clipped",
+            "limits": "±1",
+            "also": [{"finding": "scheduled", "factor": "t**-0.5"}],
+        },
+    ),
     "ascent where use_nesterov is true": Part("ascent", {"property": "use_nesterov", "is": True}),
     "documented where lr_power is not -0.5": Part("documented", {"property": "lr_power", "is_not": -0.5}),
     "sgd where number of dimensions < 2": Part("sgd", {"property": "number of dimensions", "less_than": 2}),

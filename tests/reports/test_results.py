@@ -12,6 +12,7 @@ from optimetry.reports.speed import Speed
 from tests.reports.written import ABSENT, BAD, GOOD, HEADER, refusal
 
 PART = {"rule": "documented", "where": None, "given": None}
+CLIPPED = {"finding": "clipped", "limits": "±1"}
 COMPUTES = {"rule": None, "formula": None, "found": False, "arithmetic": [], "same_as": []}
 
 
@@ -139,6 +140,16 @@ def test_another_schema_version_is_refused(path):
             3,
             {"computes": {**COMPUTES, "parts": [{**PART, "run": {"finding": "held", "what": "m"}}]}},
             "not a verdict line: a part that is 'held' lacks format",
+        ),
+        (
+            3,
+            {"computes": {**COMPUTES, "parts": [{**PART, "run": {**CLIPPED, "also": [{"finding": "scheduled"}]}}]}},
+            "not a verdict line: a part that is 'scheduled' lacks factor",
+        ),
+        (
+            3,
+            {"computes": {**COMPUTES, "parts": [{**PART, "run": {**CLIPPED, "also": [{"finding": "guesses"}]}}]}},
+            "computes.parts[0].run.also[0].finding: 'guesses' is not one of",
         ),
         (3, {"kind": "other"}, "not a verdict line: kind: 'verdict' was expected"),
         (3, {"counterexample": {"case": "{}"}}, "counterexample: 'script' is a required property"),

@@ -193,13 +193,23 @@ def _found_elsewhere(observed: Observed, ways: Sequence[Arithmetic]) -> Identity
 
 
 def _uses_any(observed: Observed, explanation: Explanation | None) -> bool:
-    """Whether some number that a target is given has an effect on some case: else a plainer formula is meant."""
+    """Whether some number that a target is given has an effect on some case: else a plainer formula is meant.
+
+    A rule of that name in another book is meant all the same: TensorFlow.js' Adadelta has no use for its decay.
+    """
     if explanation is None:
         return False
+    if _called_alike(explanation.rule.computed, observed.optimizer):
+        return True
     declared = subject_named(observed.optimizer).hyperparameters()
     numbers = [x for x in declared if x.kind is float and len(x.corners) > 1 and x.name not in observed.pinned]
     cases = list(observed.first_offered())
     return not numbers or any(_has_effect(explanation, case, x) for x in numbers for case in cases)
+
+
+def _called_alike(rule: str, other: str) -> bool:
+    """Whether two rules have one name, perhaps in two books."""
+    return rule.rpartition(".")[2] == other.rpartition(".")[2]
 
 
 def _has_effect(explanation: Explanation, case: Case, number: Hyperparameter) -> bool:

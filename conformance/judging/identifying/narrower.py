@@ -16,9 +16,10 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.counterexamples import evidence
+from optimetry.conformance.judging.identifying.first_mistake import LEAST_EXPLAINED
 from optimetry.conformance.judging.identifying.identify import fits, narrower_than
 from optimetry.conformance.judging.identifying.observed import Identity, Observed, no_more
-from optimetry.conformance.judging.identifying.partial_explanations import LEAST_EXPLAINED, in_parts
+from optimetry.conformance.judging.identifying.partial_explanations import in_parts
 from optimetry.conformance.judging.identifying.searching import SearchResult, searched
 from optimetry.conformance.naming.candidates import FLUSHED
 from optimetry.conformance.naming.explanation import Explanation

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
-import numpy as np
-
-from optimetry.conformance.cases.case import Case
-from optimetry.conformance.judging.identifying.observed import Identity, More, Observed, no_more
-from optimetry.conformance.judging.identifying.saved_slots import saves_in
+from optimetry.conformance.judging.identifying.first_mistake import first_mistake, is_refuted, short_run
+from optimetry.conformance.judging.identifying.observed import Identity, Observed, no_more
+from optimetry.conformance.judging.identifying.several import several
 from optimetry.conformance.judging.identifying.splitting import Splitting
 from optimetry.conformance.laws import Law
 from optimetry.conformance.laws.universal import parameters_are_independent, splitting
@@ -18,27 +15,15 @@ from optimetry.conformance.naming.candidates import arithmetics, tiers_of_mistak
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.known.elsewhere import FORMULAS_ELSEWHERE
 from optimetry.conformance.naming.known.points import PointClass, documented_class, named_classes
-from optimetry.conformance.naming.mistakes import Mistaken
+from optimetry.conformance.naming.mistakes import Mistake, Mistaken
 from optimetry.conformance.naming.runs import decay, surviving
 from optimetry.conformance.naming.solved import solved
 from optimetry.conformance.naming.splits import Split, properties
-from optimetry.conformance.numerics.agreement import Agreement, compare, explained, explains, shares_of
-from optimetry.conformance.numerics.arrays import Array, equal
-from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.subjects.registry import subject_named
-
-LEAST_EXPLAINED = 0.5
-"""The least part of all elements that a mistake must explain by a finite bound: a rule far outside its domain, which
-overflows everywhere, excludes nothing."""
-
-MUCH_WIDER, LEAST_BEYOND = 2.0**10, 0.1
-"""What loses digits must be seen where its bounds are so many times those of its rule, in this part of the elements."""
 
 ALONE = parameters_are_independent, splitting
 """The laws that a target breaks which computes its rule as long as a parameter is alone."""
-
-FIRST = 2
-"""The steps and the tensors of the short case that excludes most mistakes."""
 
 
 def in_parts(
@@ -56,13 +41,17 @@ def in_parts(
     """
     broken = next((law for law in laws if law.universal), None)
     if not refuted:
-        return _of_the_run(observed, laws, broken, only_further=True) or _outlived(observed, broken)
+        rules = _beside_which(observed)
+        return _of_the_run(observed, laws, broken, rules, only_further=True) or _outlived(observed, broken)
+    if of_the_adapter := _of_the_adapter(observed, broken):
+        return of_the_adapter
+    rules = _beside_which(observed)
     return (
-        _of_the_adapter(observed, broken)
-        or _of_the_run(observed, laws, broken)
+        _of_the_run(observed, laws, broken, rules)
         or _outlived(observed, broken)
         or _split(observed, broken)
-        or _with_a_constant(observed, broken)
+        or first_mistake(observed, _with_a_constant(observed, rules), broken)
+        or first_mistake(observed, several(observed, rules, _possible(observed, laws)), broken)
     )
 
 
@@ -86,7 +75,7 @@ def decay_found(observed: Observed) -> tuple[Mistaken, Identity] | None:
     optimizer, dtype = observed.optimizer, observed.dtype
     widest = Explanation(documented_class(optimizer), arithmetics(optimizer, dtype)[-1])
     places = [Mistaken(widest, place) for place in decay.placed_otherwise(subject_named(optimizer))]
-    return _first_of(observed, [places], None)
+    return first_mistake(observed, [places], None)
 
 
 def _of_the_adapter(observed: Observed, broken: Law | None) -> tuple[Mistaken, Identity] | None:
@@ -96,45 +85,54 @@ def _of_the_adapter(observed: Observed, broken: Law | None) -> tuple[Mistaken, I
     """
     optimizer, dtype = observed.optimizer, observed.dtype
     first = tuple(observed.first_offered())
-    return _first_of(observed, tiers_of_mistakes(optimizer, dtype, first), broken) if first else None
-
-
-def _with_a_constant(observed: Observed, broken: Law | None) -> tuple[Mistaken, Identity] | None:
-    """Find the constant that explains every case in place of a number, of the documented rule or another."""
-    beginning, widest = _beginning(observed), arithmetics(observed.optimizer, observed.dtype)[-1]
-    rules = dict.fromkeys([documented_class(observed.optimizer), *_beside_which(observed)])
-    tiers = chain.from_iterable(solved(Explanation(rule, widest), *beginning) for rule in rules)
-    return _first_of(observed, tiers, broken)
+    return first_mistake(observed, tiers_of_mistakes(optimizer, dtype, first), broken) if first else None
 
 
 def _beside_which(observed: Observed) -> list[PointClass]:
-    """Return the rules beside which something is looked for: the nearest, then every dialect that has a name.
+    """Return the rules beside which something is looked for: the documented one, the nearest, and every named dialect.
 
     The latter only where a case refutes the documented rule: else what is beside a dialect may make that rule of it.
     """
-    documented = Explanation(documented_class(observed.optimizer))
-    named = named_classes(observed.optimizer) if _refuted(observed, documented, no_more) else ()
-    return [*observed.probed.nearest(), *named]
+    documented = documented_class(observed.optimizer)
+    refuted = is_refuted(observed, Explanation(documented), no_more)
+    named = named_classes(observed.optimizer) if refuted else ()
+    return list(dict.fromkeys([documented, *observed.probed.nearest(), *named]))
+
+
+def _possible(observed: Observed, laws: Sequence[Law]) -> Callable[[Mistake], bool]:
+    """Return whether a target that breaks these laws may have a mistake at all."""
+    off = {name for name, value in observed.limits.pinned if value == 0}
+    return lambda mistake: mistake.is_shown(laws) and mistake.strength not in off
+
+
+def _with_a_constant(observed: Observed, rules: Sequence[PointClass]) -> Iterator[list[Mistaken]]:
+    """Yield each rule with a constant in place of a number, in tiers."""
+    short, widest = short_run(observed), arithmetics(observed.optimizer, observed.dtype)[-1]
+    return chain.from_iterable(solved(Explanation(rule, widest), *short) for rule in rules)
 
 
 def _of_the_run(
-    observed: Observed, laws: Sequence[Law], broken: Law | None, *, only_further: bool = False
+    observed: Observed,
+    laws: Sequence[Law],
+    broken: Law | None,
+    rules: Sequence[PointClass],
+    *,
+    only_further: bool = False,
 ) -> tuple[Mistaken, Identity] | None:
-    """Find what the run does beside the documented rule, or beside a near one, that explains every case.
+    """Find what the run does beside a rule that explains every case.
 
     Args:
         observed: the engine.
         laws: all laws that the target breaks.
         broken: a universal law that the target breaks.
+        rules: beside which something is looked for.
         only_further: whether to try only what further cases show, made of those drawn.
     """
     alone = _of_one_alone(observed) if broken is None or broken.check in ALONE else []
-    tiers = tiers_of_runs(observed.optimizer, observed.dtype, [*alone, *_beside_which(observed)])
-    off = {name for name, value in observed.limits.pinned if value == 0}
-    chosen = (
-        [each for each in tier if each.mistake.is_shown(laws) and each.mistake.strength not in off] for tier in tiers
-    )
-    return _first_of(observed, (x for x in chosen if x and (x[0].mistake.shown_by or not only_further)), broken)
+    tiers = tiers_of_runs(observed.optimizer, observed.dtype, [*alone, *rules])
+    possible = _possible(observed, laws)
+    chosen = ([each for each in tier if possible(each.mistake)] for tier in tiers)
+    return first_mistake(observed, (x for x in chosen if x and (x[0].mistake.shown_by or not only_further)), broken)
 
 
 def _of_one_alone(observed: Observed) -> list[PointClass]:
@@ -169,107 +167,6 @@ def _outlived(observed: Observed, broken: Law | None) -> tuple[Mistaken, Identit
     return (alive[0], Identity(None)) if alive and refuted else None
 
 
-def _first_of(
-    observed: Observed, tiers: Iterable[list[Mistaken]], broken: Law | None
-) -> tuple[Mistaken, Identity] | None:
-    """Find the first mistake that holds on every case; it must be one alone, and the rule without it must fail."""
-    case, after = _beginning(observed)
-    for tier in tiers:
-        possible = [mistaken for mistaken in tier if mistaken.mistake.may_break(broken)]
-        near = [mistaken for mistaken in possible if _tells(explained(after, mistaken.expected(case), case.form))]
-        near = [mistaken for mistaken in near if observed.probed.explained_by(mistaken.expected)]
-        more = near[0].mistake.shown_by or no_more if near else no_more
-        near = _beside_refuted(observed, near, more)
-        for arithmetic in arithmetics(observed.optimizer, observed.dtype) if near else ():
-            standing = observed.not_refuted([mistaken.computed_in(arithmetic) for mistaken in near])
-            alive, unexplained = observed.holding_on_all(standing, more, LEAST_EXPLAINED)
-            near = [mistaken for mistaken in near if mistaken.computed_in(arithmetic) not in observed.silent]
-            alive = [pair for pair in alive if _changes(observed, pair[0], more)]
-            sharpest = min(alive, key=lambda pair: pair[1].vacuous)[0] if alive else None
-            if sharpest is not None and _refuted(observed, Explanation(sharpest.rule, arithmetic), more):
-                # A mistake with fewer finite bounds excludes less, and is no rival.
-                least = min(agreement.vacuous for _, agreement in alive)
-                rivals = [other for other, agreement in alive if agreement.vacuous == least]
-                alone = all(_same(observed, sharpest, other, more) for other in rivals)
-                return (sharpest, unexplained) if alone else None
-    return None
-
-
-def _changes(observed: Observed, mistaken: Mistaken, more: More) -> bool:
-    """Whether a mistake takes results beyond the bound of its rule: else its wider bounds are all that explains.
-
-    That holds also for what limits a step that is limited already. One that only loses digits changes no value, and
-    must be seen in what the target does.
-    """
-    if mistaken.mistake.loses_digits:
-        seen = mistaken.mistake.seen(observed.run_anew, observed.first_offered())
-        saves, name = mistaken.mistake.saves, mistaken.mistake.run["format"]
-        return seen and (not saves or saves_in(observed, saves, name)) and _misses_digits(observed, mistaken)
-    tried = _drawn_and_made(observed, more)
-    pairs = ((case, mistaken.expected(case).value, mistaken.explanation.expected(case)) for case in tried)
-    return any(not explains(value, rule, case.form) for case, value, rule in pairs)
-
-
-def _misses_digits(observed: Observed, mistaken: Mistaken) -> bool:
-    """Whether a target is beyond the bound of a rule where losing digits makes that much wider.
-
-    A wide bound explains whatever is near, also another formula that differs from the rule in few elements alone. Of
-    what does lose digits, more than half of these elements are beyond it.
-    """
-    wider = beyond = 0
-    for case in observed.offered(observed.cases()):
-        rule, wide = mistaken.explanation.expected(case), mistaken.expected(case)
-        much = rule.known & wide.known & (wide.bound > MUCH_WIDER * rule.bound)
-        wider += int(np.count_nonzero(much))
-        beyond += int(np.count_nonzero(shares_of(observed.run_anew(case), rule)[much] > 1))
-    return beyond >= LEAST_BEYOND * wider
-
-
-def _same(observed: Observed, mistaken: Mistaken, other: Mistaken, more: More) -> bool:
-    """Whether two mistakes are recorded alike, or give the same values on every case."""
-    if mistaken.mistake.is_same(other.mistake):
-        return True
-    pairs = ((mistaken.expected(case).value, other.expected(case).value) for case in _drawn_and_made(observed, more))
-    return all(bool(equal(a, b).all()) for a, b in pairs)
-
-
-def _drawn_and_made(observed: Observed, more: More) -> Iterator[Case]:
-    """Yield the drawn cases that the engine offers, each behind those made of it."""
-    return chain.from_iterable(chain(more(case), [case]) for case in observed.offered(observed.cases()))
-
-
-def _beginning(observed: Observed) -> tuple[Case, Array]:
-    """Return a small part of a probe, or else of the first case that tells, with the trajectory of the target."""
-    if observed.probed.runs:
-        return _first_steps(observed, observed.probed.cases[0][0])
-    begun = map(partial(_first_steps, observed), sorted(observed.first_offered(), key=_idleness))
-    first = next(begun)
-    return next((x for x in chain([first], begun) if _tells(compare(x[1], expected(x[0]), x[0].form))), first)
-
-
-def _first_steps(observed: Observed, case: Case) -> tuple[Case, Array]:
-    short = _shortened(case)
-    return short, observed.run_anew(short)
-
-
-def _beside_refuted(observed: Observed, mistakes: list[Mistaken], more: More) -> list[Mistaken]:
-    """Return the mistakes beside a rule that fails in plain arithmetic: where that explains all, any wider one does."""
-    documented = {Explanation(mistaken.rule): None for mistaken in mistakes}
-    refuted = {plain for plain in documented if _refuted(observed, plain, more)}
-    return [mistaken for mistaken in mistakes if Explanation(mistaken.rule) in refuted]
-
-
-def _refuted(observed: Observed, explanation: Explanation, more: More) -> bool:
-    """Whether a rule fails on some case, or on ``more``, where a number in place of NaN or infinity is enough."""
-    if not observed.not_refuted([explanation]) or not observed.holding_on_all([explanation], more)[0]:
-        return True
-    for case in observed.offered(chain.from_iterable(map(more, observed.cases()))):
-        after = observed.run_anew(case)
-        if np.isfinite(after)[~np.isfinite(explanation.expected(case).value)].any():
-            return True
-    return False
-
-
 def _split(observed: Observed, broken: Law | None) -> tuple[Split, Identity] | None:
     """Find the simplest property that decides between two explanations, which hold on every case together."""
     optimizer, dtype = observed.optimizer, observed.dtype
@@ -286,21 +183,3 @@ def _first_split(observed: Observed, splits: Iterable[Split]) -> tuple[Split, Id
         if alive:
             return split, unexplained
     return None
-
-
-def _idleness(case: Case) -> float:
-    """Return the part of the first gradients that are missing or 0, from which nothing can be told."""
-    rows = _shortened(case).grads
-    given = [np.mean(grad != 0) if grad is not None and grad.size else 0.0 for row in rows for grad in row]
-    return 1.0 - float(np.mean(given)) if given else 1.0
-
-
-@lru_cache(maxsize=256)
-def _shortened(case: Case) -> Case:
-    """Return the first steps of the first tensors of a case: one case, so that what mistakes give is evaluated once."""
-    return case.only(range(min(len(case.parameters), FIRST))).upto(FIRST)
-
-
-def _tells(agreement: Agreement | None) -> bool:
-    """Whether something explains a case with finite bounds on most of its elements, so that it might have failed."""
-    return agreement is not None and agreement.vacuous <= (1 - LEAST_EXPLAINED) * agreement.elements

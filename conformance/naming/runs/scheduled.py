@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 from optimetry.conformance.laws.universal import missing_gradient, resuming
 from optimetry.conformance.naming.alterations import Alteration
 from optimetry.conformance.naming.mistakes import Mistake, with_rates
+from optimetry.conformance.naming.runs.skipped import PERIODS
 from optimetry.reference.rule import Rule, State
 
 
@@ -39,6 +40,10 @@ def _cosine(part: Any) -> Any:
     return (1.0 + np.cos(np.pi * np.minimum(1.0, part))) / 2.0
 
 
+def _stepped(period: int, late: int, x: Any, t: int) -> Any:
+    return x ** ((t - late) // period)
+
+
 SCHEDULES = (
     Schedule("min(1, t/{})", lambda x, t: min(1.0, x * t), 1.0, steps=True),
     Schedule("min(1, (t - 1)/{})", lambda x, t: min(1.0, x * (t - 1)), 1.0, steps=True),
@@ -53,6 +58,34 @@ SCHEDULES = (
     Schedule("(1 + cos(pi*min(1, t/{})))/2", lambda x, t: _cosine(x * t), 1.0, steps=True),
 )
 """Warm-ups, powers of the count, and decays: exponential, with time, linear, by a cosine; at once or a step late."""
+
+STEPPED = tuple(
+    Schedule(f"{{}}**floor({count}/{period})", partial(_stepped, period, late), 1.0)
+    for late, count in enumerate(("t", "(t - 1)"))
+    for period in PERIODS
+)
+"""Decays by a factor every few updates, which the first two do not show."""
+
+CONSTANT = Schedule("{}", lambda x, t: x, 1.0)
+"""A factor that is always the same."""
+
+
+def from_part(part: float) -> Schedule:
+    """Return a warm-up that begins with a part of the learning rate."""
+    return Schedule(
+        f"{part:g} + {1 - part:g}*min(1, (t - 1)/{{}})",
+        lambda x, t: part + (1 - part) * min(1.0, x * (t - 1)),
+        1.0,
+        steps=True,
+    )
+
+
+def in_pieces(factors: Mapping[int, float]) -> Schedule:
+    """Return a schedule of constant factors, each from an update on; the first from 1."""
+    *earlier, last = factors.values()
+    pieces = zip(earlier, list(factors)[1:], strict=True)
+    words = ", ".join(f"{factor:g} while t < {until}" for factor, until in pieces)
+    return Schedule(f"{words}, then {last:g}", lambda x, t: factors[max(n for n in factors if n <= t)], 0.0)
 
 
 def scheduled(schedule: Schedule, number: float, *, every_step: bool) -> Mistake:

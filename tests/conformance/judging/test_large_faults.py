@@ -12,7 +12,8 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.cases.large import SHORT, Scale, large_plans
 from optimetry.conformance.cases.options import all_on
-from optimetry.conformance.judging.scale import _left_out, contradiction
+from optimetry.conformance.judging.departing import _left_out
+from optimetry.conformance.judging.scale import contradiction
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.naming.known.points import PointClass, documented_class, named_classes

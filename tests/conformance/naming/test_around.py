@@ -9,8 +9,8 @@ import pytest
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.judging.identifying.first_mistake import changes
 from optimetry.conformance.judging.identifying.observed import Observed, no_more
-from optimetry.conformance.judging.identifying.partial_explanations import _changes
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.known.points import documented_class
 from optimetry.conformance.naming.mistakes import Mistaken
@@ -90,7 +90,7 @@ def test_elements_that_would_go_along_with_their_gradient_stay() -> None:
 
 
 @pytest.mark.parametrize(
-    ("optimizer", "words", "changes"),
+    ("optimizer", "words", "tells"),
     [
         ("adagrad", "moves only the elements whose step goes against the gradient", False),
         ("adam", "moves only the elements whose step goes against the gradient", True),
@@ -98,7 +98,7 @@ def test_elements_that_would_go_along_with_their_gradient_stay() -> None:
     ],
 )
 def test_what_takes_no_result_beyond_the_bound_of_its_rule_explains_nothing(
-    optimizer: str, words: str, changes: bool
+    optimizer: str, words: str, tells: bool
 ) -> None:
     """Adagrad has no momentum, so each of its steps goes against the gradient, and the bound alone is wider.
 
@@ -110,4 +110,4 @@ def test_what_takes_no_result_beyond_the_bound_of_its_rule_explains_nothing(
     drawn = list(drawn_cases(SUBJECTS[optimizer], "float32", seed=0, count=12))
     observed = Observed.of(NumpyTarget(), optimizer, "float32", partial(iter, drawn), Guard())
     assert chosen
-    assert {_changes(observed, each, no_more) for each in chosen} == {changes}
+    assert {changes(observed, each, no_more) for each in chosen} == {tells}

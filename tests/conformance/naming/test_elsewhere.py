@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.cases.large import Scale
 from optimetry.conformance.commands.text.diagnosis_text import report
 from optimetry.conformance.judging.diagnose import diagnose
 from optimetry.conformance.naming.explanation import Explanation
@@ -74,6 +75,13 @@ def test_a_dialect_of_another_book_names_what_nothing_else_does() -> None:
     verdict = judged("papers.adagrad", "adagrad:epsilon_inside")
     assert (verdict.verdict, verdict.dialect) == ("dialect", "adagrad:epsilon_inside")
     assert verdict.reason.startswith("of adagrad: w -= lr*g / sqrt(m + eps), as in optax.adagrad")
+
+
+def test_a_rule_of_norms_names_what_was_asked_for_as_an_elementwise_one() -> None:
+    """It breaks laws of elementwise formulas, and some elements of a large case say nothing of it."""
+    effort = Effort("elsewhere", cases=8, law_cases=2, scales=(Scale(((20_000,),)),))
+    verdict = verdict_of(computing("adam", "papers.lamb"), "adam", "float32", effort)
+    assert (verdict.verdict, verdict.dialect, verdict.law) == ("dialect", "papers.lamb", None)
 
 
 def test_a_rule_of_another_book_may_hold_a_number_in_float32() -> None:
@@ -170,6 +178,11 @@ def test_what_is_infinite_wherever_the_target_has_numbers_explains_none_of_them(
     verdict = verdict_of(Instead(begin, "papers.amsgrad"), "papers.amsgrad", dtype, EFFORT)
     assert (verdict.verdict, verdict.dialect, verdict.computes.parts) == ("diverges", None, [])
     assert verdict.reason.startswith("returned NaN")
+
+
+def test_a_rule_of_that_name_in_another_book_is_meant_though_no_number_has_an_effect() -> None:
+    verdict = judged("papers.adadelta", "adadelta:old_gradient_average")
+    assert (verdict.verdict, verdict.dialect) == ("dialect", "adadelta:old_gradient_average")
 
 
 def test_a_formula_that_has_no_use_for_any_number_is_not_named() -> None:

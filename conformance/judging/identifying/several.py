@@ -1,0 +1,101 @@
+"""Yields rules with several things beside them, such as a clip, a decay and a warm-up, by runs in which most rest.
+
+From parameters of 0, by small gradients and a tiny learning rate, neither a clip nor a decay shows: what is left is the
+schedule. From other parameters, by small gradients, the decay joins it. What else there may be is tried beside both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.drawn import fitting
+from optimetry.conformance.judging.identifying.observed import Observed
+from optimetry.conformance.naming.candidates import arithmetics, runs_beside
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.known.points import PointClass
+from optimetry.conformance.naming.measured import factors, schedules
+from optimetry.conformance.naming.mistakes import Mistake, Mistaken, together
+from optimetry.conformance.naming.solved import decays
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.reference.errors import TargetFault
+
+SIZE = 8
+"""The elements of the only parameter of the runs that show a schedule, or a decay."""
+
+SMALLEST, SMALL = 2.0**-20, 2.0**-8
+"""The least magnitude of their gradients, whose largest is twice that: no usual clip limits them, and none by a part of
+a parameter, the former beside parameters of 0."""
+
+TINY = (2.0**-72,) * 12
+"""Learning rates from parameters of 0, which stay next to it."""
+
+LARGE = (64.0, 32.0, 16.0)
+"""Learning rates from others, which show a small decay of those that are large."""
+
+ZEROS, SIZES = np.zeros(SIZE), 2.0 ** np.linspace(0, 12, SIZE)
+"""The magnitudes of the elements of the parameter."""
+
+
+def several(
+    observed: Observed, rules: Iterable[PointClass], possible: Callable[[Mistake], bool]
+) -> Iterator[list[Mistaken]]:
+    """Yield rules with several things beside them, or with a schedule alone, in tiers, the fewest first.
+
+    Args:
+        observed: the engine.
+        rules: beside which something is looked for.
+        possible: whether it may be there, by the laws that the engine breaks.
+    """
+    first, optimizer, dtype = next(observed.first_offered(), None), observed.optimizer, observed.dtype
+    if first is None or not subject_named(optimizer).has_learning_rate:
+        return
+    calm, gentle = (observed.limits.offered(case) for case in (_calm(first), _gentle(first)))
+    if not (observed.offers(calm) and observed.offers(gentle)):
+        return
+    try:
+        after_calm, after_gentle = observed.run_anew(calm), observed.run_anew(gentle)
+    except TargetFault:  # of such learning rates, which are no case
+        return
+    for rule in rules:
+        explanation = Explanation(rule, arithmetics(optimizer, dtype)[-1])
+        tiers = [[x.mistake for x in tier] for tier in runs_beside(rule, optimizer, dtype)]
+        beside = [[x for x in tier if possible(x) and not x.loses_digits] for tier in tiers]
+        for schedule in schedules(factors(explanation.expected(calm), after_calm)):
+            for decay in decays(explanation, schedule[:1], gentle, after_gentle):
+                ways: Sequence[tuple[Mistake, ...]] = [(each,) for each in schedule] or [()]
+                found = [(decay, way) for way in ways if decay or way]
+                yield from ([Mistaken(explanation, together([*decay, *way]))] for decay, way in found)
+                yield from (
+                    [Mistaken(explanation, together([*decay, x, *way])) for x in tier]
+                    for decay, way in found
+                    for tier in beside
+                )
+
+
+def _calm(first: Case) -> Case:
+    """Return a run in which nothing shows but a schedule, with hyperparameters of a case."""
+    return _of_one(first, TINY, ZEROS, SMALLEST)
+
+
+def _gentle(first: Case) -> Case:
+    """Return a run in which decays show as well."""
+    return _of_one(first, LARGE, SIZES, SMALL)
+
+
+def _of_one(first: Case, rates: tuple[float, ...], sizes: Array, least: float) -> Case:
+    """Return a run of one parameter with elements of some sizes, with gradients of some magnitude at least."""
+    subject, kind = subject_named(first.optimizer), first.form.dtype
+    shape = fitting(subject, (SIZE,))
+    drawn = np.random.default_rng(0)
+    param, *grads = drawn.choice((-1, 1), (1 + len(rates), *shape)) * (1 + drawn.random((1 + len(rates), *shape)))
+    defaults = {x.name: x.default for x in subject.hyperparameters() if x.default is not None}
+    return first.replace(
+        hyper={**first.hyper, **defaults},
+        learning_rates=rates,
+        parameters=((sizes.reshape(shape) * param).astype(kind),),
+        grads=tuple(((least * grad).astype(kind),) for grad in grads),
+    )
