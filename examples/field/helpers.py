@@ -137,6 +137,12 @@ def averages(hyper: Mapping[str, Any]) -> dict[str, Any]:
     return {"betas": (hyper["beta1"], hyper["beta2"]), "eps": epsilon}
 
 
+def adan_numbers(hyper: Mapping[str, Any]) -> dict[str, Any]:
+    """The decays of Adan, which are what its weights leave of 1, and the rest of its numbers, as torch's arguments."""
+    decays = tuple(1 - hyper[name] for name in ("beta1", "beta2", "beta3"))
+    return {"betas": decays, "eps": hyper["epsilon"], "weight_decay": hyper["weight_decay"]}
+
+
 class GroupsRun:
     """An optimizer with groups like torch's, of parameters with ``grad`` and ``numpy()``, in a framework like torch.
 

@@ -14,7 +14,7 @@ os.environ.setdefault("log_silent", "1")
 
 import jittor
 
-from examples.field.helpers import Gradients, Library
+from examples.field.helpers import Gradients, Library, adan_numbers
 
 # With -Ofast, loading a kernel makes the whole process flush subnormals to zero.
 jittor.flags.cc_flags = jittor.flags.cc_flags.replace("-Ofast", "-O2")
@@ -92,12 +92,7 @@ def torch_adamw(hyper, parameters):
 
 
 def adan(hyper, parameters):
-    numbers = {
-        "betas": (1 - hyper["beta1"], 1 - hyper["beta2"], 1 - hyper["beta3"]),
-        "eps": hyper["epsilon"],
-        "weight_decay": hyper["weight_decay"],
-    }
-    return Run(jittor.optim.Adan, parameters, **numbers)
+    return Run(jittor.optim.Adan, parameters, **adan_numbers(hyper))
 
 
 def clip_by_global_norm(hyper, parameters):

@@ -6,7 +6,7 @@ import sys
 from types import SimpleNamespace
 from typing import Any
 
-from examples.field.helpers import Library, TorchRun, averages, without_init
+from examples.field.helpers import Library, TorchRun, adan_numbers, averages, without_init
 
 # The packages import models, and the registry of their classes what is registered there.
 without_init("mmpretrain", "mmpretrain.engine", "mmpretrain.engine.optimizers")
@@ -19,12 +19,7 @@ from mmpretrain.engine.optimizers.lars import LARS  # noqa: E402
 
 
 def adan(hyper, parameters):
-    numbers = {
-        "betas": (1 - hyper["beta1"], 1 - hyper["beta2"], 1 - hyper["beta3"]),
-        "eps": hyper["epsilon"],
-        "weight_decay": hyper["weight_decay"],
-    }
-    return TorchRun(lambda tensors: Adan(tensors, lr=1.0, **numbers), parameters)
+    return TorchRun(lambda tensors: Adan(tensors, lr=1.0, **adan_numbers(hyper)), parameters)
 
 
 def lamb(hyper, parameters):

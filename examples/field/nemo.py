@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from examples.field.helpers import Library, TorchRun, averages, without_init
+from examples.field.helpers import Library, TorchRun, adan_numbers, averages, without_init
 
 # The packages import models and trainers.
 without_init("nemo", "nemo.core", "nemo.core.optim")
@@ -23,12 +23,7 @@ def radam(hyper, parameters):
 
 
 def adan(hyper, parameters):
-    numbers = {
-        "betas": (1 - hyper["beta1"], 1 - hyper["beta2"], 1 - hyper["beta3"]),
-        "eps": hyper["epsilon"],
-        "weight_decay": hyper["weight_decay"],
-    }
-    return TorchRun(lambda tensors: Adan(tensors, lr=1.0, **numbers), parameters)
+    return TorchRun(lambda tensors: Adan(tensors, lr=1.0, **adan_numbers(hyper)), parameters)
 
 
 class Target(Library):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from examples.field.helpers import Library, TorchRun, without_init
+from examples.field.helpers import Library, TorchRun, adan_numbers, without_init
 
 # The package imports its models, and torchvision with them.
 without_init("holocron")
@@ -18,12 +18,7 @@ def adabelief(hyper, parameters):
 
 
 def adan(hyper, parameters):
-    numbers = {
-        "betas": (1 - hyper["beta1"], 1 - hyper["beta2"], 1 - hyper["beta3"]),
-        "eps": hyper["epsilon"],
-        "weight_decay": hyper["weight_decay"],
-    }
-    return TorchRun(lambda tensors: Adan(tensors, lr=1.0, **numbers), parameters)
+    return TorchRun(lambda tensors: Adan(tensors, lr=1.0, **adan_numbers(hyper)), parameters)
 
 
 def lamb(hyper, parameters):

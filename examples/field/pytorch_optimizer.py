@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytorch_optimizer
 
-from examples.field.helpers import Library, TorchRun
+from examples.field.helpers import Library, TorchRun, adan_numbers
 
 
 def betas(hyper):
@@ -17,12 +17,7 @@ def adabelief(hyper, parameters):
 
 
 def adan(hyper, parameters):
-    numbers = {
-        "betas": (1 - hyper["beta1"], 1 - hyper["beta2"], 1 - hyper["beta3"]),
-        "eps": hyper["epsilon"],
-        "weight_decay": hyper["weight_decay"],
-    }
-    return TorchRun(lambda tensors: pytorch_optimizer.Adan(tensors, lr=1.0, **numbers), parameters)
+    return TorchRun(lambda tensors: pytorch_optimizer.Adan(tensors, lr=1.0, **adan_numbers(hyper)), parameters)
 
 
 def lion(hyper, parameters):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
+from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.identifying.first_mistake import first_mistake, is_refuted, short_run
 from optimetry.conformance.judging.identifying.observed import Identity, Observed, no_more
-from optimetry.conformance.judging.identifying.several import several
+from optimetry.conformance.judging.identifying.several import gentle, several
 from optimetry.conformance.judging.identifying.splitting import Splitting
 from optimetry.conformance.laws import Law
 from optimetry.conformance.laws.universal import parameters_are_independent, splitting
@@ -20,6 +21,7 @@ from optimetry.conformance.naming.runs import decay, surviving
 from optimetry.conformance.naming.solved import solved
 from optimetry.conformance.naming.splits import Split, properties
 from optimetry.conformance.numerics.agreement import explains
+from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
 
 ALONE = parameters_are_independent, splitting
@@ -138,19 +140,29 @@ def _of_the_run(
 def _of_one_alone(observed: Observed) -> list[PointClass]:
     """Return the rules, also of other books, that explain what becomes of the first parameter of a case alone.
 
-    None where the documented one does, beside which everything is tried anyway.
+    Where none does, those that do so while its gradients are small, which no clip limits. None where the documented one
+    does, beside which everything is tried anyway.
     """
-    optimizer, pinned = observed.optimizer, observed.pinned
-    widest = arithmetics(optimizer, observed.dtype)[-1]
-    runs = [(case, observed.run_anew(case)) for case in (case.only([0]) for case in observed.first_offered())]
-    elsewhere = (formulas_of(optimizer, pinned) for formulas_of in FORMULAS_ELSEWHERE)
-    alone = (
+    alone = [case.only([0]) for case in observed.first_offered()]
+    for cases in (alone, [gentle(case).replace(hyper=case.hyper) for case in alone]):
+        offered = observed.offered(observed.limits.offered(case) for case in cases)
+        explaining = _explaining(observed, [(case, observed.run_anew(case)) for case in offered])
+        if explaining:
+            return [] if explaining[0].documented else explaining
+    return []
+
+
+def _explaining(observed: Observed, runs: Sequence[tuple[Case, Array]]) -> list[PointClass]:
+    """Return the rules, also of other books, that explain some runs; the documented one alone where it does."""
+    optimizer, widest = observed.optimizer, arithmetics(observed.optimizer, observed.dtype)[-1]
+    elsewhere = (formulas_of(optimizer, observed.pinned) for formulas_of in FORMULAS_ELSEWHERE)
+    explaining = (
         rule
         for rule in chain([documented_class(optimizer)], observed.probed.classes(), *elsewhere)
         if all(explains(after, Explanation(rule, widest).expected(case), case.form) for case, after in runs)
     )
-    first = next(alone, None)
-    return [] if first is None or first.documented else [first, *alone]
+    first = next(explaining, None)
+    return [] if first is None else [first] if first.documented else [first, *explaining]
 
 
 def _outlived(observed: Observed, broken: Law | None) -> tuple[Mistaken, Identity] | None:

@@ -53,11 +53,11 @@ def several(
     first, optimizer, dtype = next(observed.first_offered(), None), observed.optimizer, observed.dtype
     if first is None or not subject_named(optimizer).has_learning_rate:
         return
-    calm, gentle = (observed.limits.offered(case) for case in (_calm(first), _gentle(first)))
-    if not (observed.offers(calm) and observed.offers(gentle)):
+    calm, mild = (observed.limits.offered(case) for case in (_calm(first), gentle(first)))
+    if not (observed.offers(calm) and observed.offers(mild)):
         return
     try:
-        after_calm, after_gentle = observed.run_anew(calm), observed.run_anew(gentle)
+        after_calm, after_mild = observed.run_anew(calm), observed.run_anew(mild)
     except TargetFault:  # of such learning rates, which are no case
         return
     for rule in rules:
@@ -65,7 +65,7 @@ def several(
         tiers = [[x.mistake for x in tier] for tier in runs_beside(rule, optimizer, dtype)]
         beside = [[x for x in tier if possible(x) and not x.loses_digits] for tier in tiers]
         for schedule in schedules(factors(explanation.expected(calm), after_calm)):
-            for decay in decays(explanation, schedule[:1], gentle, after_gentle):
+            for decay in decays(explanation, schedule[:1], mild, after_mild):
                 ways: Sequence[tuple[Mistake, ...]] = [(each,) for each in schedule] or [()]
                 found = [(decay, way) for way in ways if decay or way]
                 yield from ([Mistaken(explanation, together([*decay, *way]))] for decay, way in found)
@@ -81,7 +81,7 @@ def _calm(first: Case) -> Case:
     return _of_one(first, TINY, ZEROS, SMALLEST)
 
 
-def _gentle(first: Case) -> Case:
+def gentle(first: Case) -> Case:
     """Return a run in which decays show as well."""
     return _of_one(first, LARGE, SIZES, SMALL)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -12,10 +12,12 @@ from optimetry.conformance.naming.candidates import tiers_of_runs
 from optimetry.conformance.naming.known.counting import plain_case
 from optimetry.conformance.naming.known.elsewhere import dialects_elsewhere, rules_elsewhere
 from optimetry.conformance.naming.known.points import PointClass, classes_of
+from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks
+from optimetry.conformance.selftest.faults.recipes import _together
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.declaration import Declared
-from optimetry.reference.rule import Array
+from optimetry.reference.rule import Array, Rule
 from optimetry.reference.training import Training
 from optimetry.reports.results import Verdict
 from tests.conformance.judged import verdict_of
@@ -54,6 +56,20 @@ def test_a_dialect_of_another_book_may_count_so() -> None:
     (rule,) = (rule for rule in dialects_elsewhere("papers.adam") if rule.name == "adam:scaled_epsilon_inside")
     verdict = judged("papers.adam", rule)
     assert [str(part) for part in verdict.computes.parts] == [f"adam:scaled_epsilon_inside, but {IN_TURN}"]
+
+
+def test_a_clip_stands_beside_a_dialect_of_another_book_that_small_gradients_show() -> None:
+    """As the LAMB of NVIDIA, MMPretrain's and timm's: alone, a parameter is clipped as well."""
+    name = "lamb:bias_corrected_zero_decay_ratio_one"
+    (rule,) = (rule for rule in dialects_elsewhere("papers.lamb") if rule.name == name)
+
+    def begin(documented: Declared, parameters: list[Array]) -> RuleRun:
+        return HookedRun(cast(Rule, rule.of(documented.hyper())), parameters, Hooks(grads=_together))
+
+    effort = Effort("alone", cases=20, law_cases=3)
+    verdict = verdict_of(Instead(begin, "papers.lamb"), "papers.lamb", "float32", effort)
+    clip = "scales all gradients together to a norm of at most 1"
+    assert [str(part) for part in verdict.computes.parts] == [f"{name}, but {clip}"]
 
 
 @pytest.mark.parametrize("kind", [Instead, Pinned])
