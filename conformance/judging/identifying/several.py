@@ -82,7 +82,7 @@ def _calm(first: Case) -> Case:
 
 
 def gentle(first: Case) -> Case:
-    """Return a run in which decays show as well."""
+    """Return a run of small gradients, in which decays show as well."""
     return _of_one(first, LARGE, SIZES, SMALL)
 
 

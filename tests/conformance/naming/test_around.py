@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,6 +53,25 @@ def test_gradients_are_changed_as_the_words_say(words: str, expected: list[float
     np.testing.assert_allclose(ways[0], np.negative(expected), rtol=1e-6)
     for way in ways[1:]:  # with something added to the norm
         np.testing.assert_allclose(np.nan_to_num(way), np.nan_to_num(np.negative(expected)), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("whose", "expected"),
+    [
+        ("each gradient", ROWS * 0.5 / np.sqrt(26)),
+        ("each row of a gradient", [[0.3, 0.4], [0.6e-4, 0.8e-4]]),
+        ("each column of a gradient", ROWS * [0.3 / np.sqrt(9.36), 0.4 / np.sqrt(16.64)]),
+    ],
+)
+def test_a_gradient_is_limited_to_a_part_of_its_parameter(whose: str, expected: Any) -> None:
+    """Of rows with the norms 5 and 0, of which the latter counts as 0.001, and columns with 3 and 4."""
+    param = np.array([[3, 4], [0, 0]], np.float32)
+    case = CASE.replace(parameters=(param,), grads=((ROWS,),))
+    (result,) = after(f"scales {whose} to a norm of at most 0.1 of that of the parameter", case)
+    np.testing.assert_allclose(np.reshape(result, (2, 2)), param - expected, rtol=1e-6, atol=1e-9)
+    small = case.mapped(param=np.zeros_like, grad=lambda grad: grad * np.float32(2**-20))
+    (kept,) = after(f"scales {whose} to a norm of at most 0.1 of that of the parameter", small)
+    assert np.negative(kept).tolist() == (ROWS * np.float32(2**-20)).ravel().tolist()
 
 
 def test_a_vector_is_one_row_and_has_no_axes_to_centre() -> None:
