@@ -20,7 +20,7 @@ from optimetry.conformance.naming.known.points import (
     named_classes,
 )
 from optimetry.conformance.naming.known.probes import Probed
-from optimetry.conformance.naming.mistakes import Mistaken
+from optimetry.conformance.naming.mistakes import Mistake, Mistaken
 from optimetry.conformance.naming.runs import mistakes_of_runs
 from optimetry.conformance.naming.runs.decay import strengths
 from optimetry.conformance.numerics.arithmetic import FLOAT32_NORM, PLAIN, Arithmetic
@@ -175,20 +175,20 @@ def tiers_of_mistakes(optimizer: str, dtype: str, cases: tuple[Case, ...]) -> It
 
 def tiers_of_runs(optimizer: str, dtype: str, others: Sequence[PointClass]) -> Iterator[list[Mistaken]]:
     """Yield what runs may do beside the documented rule, then beside others, as `tiers_of_mistakes`."""
+    widest = arithmetics(optimizer, dtype)[-1]
     for rule in dict.fromkeys([documented_class(optimizer), *others]):
-        yield from runs_beside(rule, optimizer, dtype)
+        for tier in runs_beside(rule, optimizer, dtype):
+            yield [Mistaken(Explanation(rule, widest), mistake) for mistake in tier]
 
 
-def runs_beside(rule: PointClass, optimizer: str, dtype: str) -> Iterator[list[Mistaken]]:
-    """Yield what runs may do beside one rule, as `tiers_of_mistakes`.
+def runs_beside(rule: PointClass, optimizer: str, dtype: str) -> Iterator[list[Mistake]]:
+    """Yield what runs may do beside one rule, in tiers.
 
     Another rule, or a dialect of one, has a state and hyperparameters of its own. Beside it nothing is tried but that
     parameters depend on each other.
     """
-    widest = arithmetics(optimizer, dtype)[-1]
     for tier in mistakes_of_runs(subject_named(rule.computed), dtype):
-        chosen = [mistake for mistake in tier if rule.computed == optimizer or mistake.joins]
-        yield [Mistaken(Explanation(rule, widest), mistake) for mistake in chosen]
+        yield [mistake for mistake in tier if rule.computed == optimizer or mistake.joins]
 
 
 def arithmetics(optimizer: str, dtype: str) -> list[Arithmetic]:

@@ -118,8 +118,8 @@ def _first_steps(observed: Observed, case: Case) -> tuple[Case, Array]:
 
 def _beside_refuted(observed: Observed, mistakes: list[Mistaken], more: More) -> list[Mistaken]:
     """Return the mistakes beside a rule that fails in plain arithmetic: where that explains all, any wider one does."""
-    documented = {Explanation(mistaken.rule): None for mistaken in mistakes}
-    refuted = {plain for plain in documented if is_refuted(observed, plain, more)}
+    rules = dict.fromkeys(Explanation(mistaken.rule) for mistaken in mistakes)
+    refuted = {plain for plain in rules if is_refuted(observed, plain, more)}
     return [mistaken for mistaken in mistakes if Explanation(mistaken.rule) in refuted]
 
 

@@ -144,7 +144,7 @@ def _of_one_alone(observed: Observed) -> list[PointClass]:
     does, beside which everything is tried anyway.
     """
     alone = [case.only([0]) for case in observed.first_offered()]
-    for cases in (alone, [gentle(case).replace(hyper=case.hyper) for case in alone]):
+    for cases in (alone, map(gentle, alone)):
         offered = observed.offered(observed.limits.offered(case) for case in cases)
         explaining = _explaining(observed, [(case, observed.run_anew(case)) for case in offered])
         if explaining:

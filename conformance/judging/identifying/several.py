@@ -53,7 +53,9 @@ def several(
     first, optimizer, dtype = next(observed.first_offered(), None), observed.optimizer, observed.dtype
     if first is None or not subject_named(optimizer).has_learning_rate:
         return
-    calm, mild = (observed.limits.offered(case) for case in (_calm(first), gentle(first)))
+    defaults = {x.name: x.default for x in subject_named(optimizer).hyperparameters() if x.default is not None}
+    usual = first.replace(hyper={**first.hyper, **defaults})
+    calm, mild = (observed.limits.offered(case) for case in (_calm(usual), gentle(usual)))
     if not (observed.offers(calm) and observed.offers(mild)):
         return
     try:
@@ -62,7 +64,7 @@ def several(
         return
     for rule in rules:
         explanation = Explanation(rule, arithmetics(optimizer, dtype)[-1])
-        tiers = [[x.mistake for x in tier] for tier in runs_beside(rule, optimizer, dtype)]
+        tiers = runs_beside(rule, optimizer, dtype)
         beside = [[x for x in tier if possible(x) and not x.loses_digits] for tier in tiers]
         for schedule in schedules(factors(explanation.expected(calm), after_calm)):
             for decay in decays(explanation, schedule[:1], mild, after_mild):
@@ -82,7 +84,7 @@ def _calm(first: Case) -> Case:
 
 
 def gentle(first: Case) -> Case:
-    """Return a run of small gradients, in which decays show as well."""
+    """Return a run of small gradients with hyperparameters of a case, in which decays show as well."""
     return _of_one(first, LARGE, SIZES, SMALL)
 
 
@@ -92,9 +94,7 @@ def _of_one(first: Case, rates: tuple[float, ...], sizes: Array, least: float) -
     shape = fitting(subject, (SIZE,))
     drawn = np.random.default_rng(0)
     param, *grads = drawn.choice((-1, 1), (1 + len(rates), *shape)) * (1 + drawn.random((1 + len(rates), *shape)))
-    defaults = {x.name: x.default for x in subject.hyperparameters() if x.default is not None}
     return first.replace(
-        hyper={**first.hyper, **defaults},
         learning_rates=rates,
         parameters=((sizes.reshape(shape) * param).astype(kind),),
         grads=tuple(((least * grad).astype(kind),) for grad in grads),

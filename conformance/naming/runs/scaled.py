@@ -93,23 +93,26 @@ def _adapted(whose: str, part: float) -> Alteration:
         most = part * np.maximum(np.sqrt(_square(whose, param)), LEAST)
         return grad * (most / np.maximum(np.sqrt(_square(whose, grad)), most))
 
-    def step(training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:
-        pairs = zip(training.parameters, grads, strict=True)
-        with np.errstate(all="ignore"):
-            return plain([None if grad is None else limited(param, grad) for param, grad in pairs], lr)
-
-    return Alteration(step=step, by_place=True)
+    return _each(limited)
 
 
 def _centred(axes_of: Callable[[int], tuple[int, ...]]) -> Alteration:
     """Subtract from each gradient its mean over some of its axes; where these are none, it stays."""
 
-    def centred(grad: Any) -> Any:
+    def centred(param: Any, grad: Any) -> Any:
         axes = axes_of(len(grad.shape))
         return grad - np.mean(grad, axis=axes, keepdims=True) if axes else grad
 
+    return _each(centred)
+
+
+def _each(change: Callable[[Any, Any], Any]) -> Alteration:
+    """Change each gradient to what is made of its parameter and it."""
+
     def step(training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:
-        return plain([None if grad is None else centred(grad) for grad in grads], lr)
+        pairs = zip(training.parameters, grads, strict=True)
+        with np.errstate(all="ignore"):
+            return plain([None if grad is None else change(param, grad) for param, grad in pairs], lr)
 
     return Alteration(step=step, by_place=True)
 

@@ -106,6 +106,25 @@ def computing_as(kind: type[Declared]) -> Start:
     return running(lambda documented: kind.of(documented.hyper()))
 
 
+Change = Callable[[Any, Any, Any, int], tuple[Any, Any, Any]]
+"""Returns the parameter, the gradient and the learning rate that an update gets, from them and its number."""
+
+
+def changed(kind: type[Rule], change: Change) -> type[Rule]:
+    """Return a rule whose every update gets something else."""
+
+    class Changed(kind):  # type: ignore[misc,valid-type]
+        """The rule with other inputs."""
+
+        def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+            """Do one update."""
+            other, fed, rate = change(param, grad, lr, t)
+            updated: tuple[Any, State] = super().update(other, fed, state, rate, t)
+            return updated
+
+    return Changed
+
+
 def of_dialect(name: str) -> Start:
     """Return a function that begins runs of a dialect."""
     return running(lambda documented: dialect_of(documented, name))

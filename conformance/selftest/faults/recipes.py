@@ -8,34 +8,23 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
-from optimetry.conformance.selftest.faults.hooks import Grads, HookedRun, Hooks
+from optimetry.conformance.selftest.faults.hooks import Change, Grads, HookedRun, Hooks, changed
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.norms import norm
 from optimetry.reference.precision import working
-from optimetry.reference.rule import Rule, State
-
-Change = Callable[[Any, Any, Any, int], tuple[Any, Any, Any]]
-"""Returns the parameter, the gradient and the learning rate that an update gets, from them and its number."""
+from optimetry.reference.rule import Rule
 
 
-def _changed(rule: Rule, change: Change) -> Rule:
-    """Return a rule whose every update gets something else."""
-
-    class Changed(type(rule)):  # type: ignore[misc]
-        def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
-            param, grad, lr = change(param, grad, lr, t)
-            updated: tuple[Any, State] = super().update(param, grad, state, lr, t)
-            return updated
-
-    changed: Rule = Changed.of(rule.hyper())
-    return changed
+def _of(rule: Rule, change: Change) -> Rule:
+    """Return a rule, with its hyperparameters, whose every update gets something else."""
+    return changed(type(rule), change).of(rule.hyper())
 
 
 def _around(change: Change, grads: Callable[[Grads], Grads] = lambda grads: grads) -> Start:
     """Begin runs of the documented rule in which every update gets something else, and all gradients of a step do."""
 
     def start(rule: Rule, parameters: list[Any], memory: Memory) -> RuleRun:
-        return HookedRun(_changed(rule, change), parameters, Hooks(grads=grads))
+        return HookedRun(_of(rule, change), parameters, Hooks(grads=grads))
 
     return start
 
@@ -59,10 +48,10 @@ class _PulledBack(RuleRun):
 
 
 def _pulled_back(change: Change) -> Start:
-    return lambda rule, parameters, memory: _PulledBack(_changed(rule, change), parameters)
+    return lambda rule, parameters, memory: _PulledBack(_of(rule, change), parameters)
 
 
-def _together(grads: Grads) -> Grads:
+def clipped_together(grads: Grads) -> Grads:
     """Scale all gradients of a step to a norm of at most 1, as `torch.nn.utils.clip_grad_norm_` does."""
     with np.errstate(all="ignore"):
         squares = [np.sum(np.square(grad), dtype=grad.dtype) for grad in grads if grad is not None]
@@ -91,7 +80,7 @@ enter(
         name="clip_and_warm_up",
         optimizer="papers.adam",
         defect="a trainer clips by the norm of all gradients, and warms up",
-        start=_around(lambda param, grad, lr, t: (param, grad, lr * min(1.0, t / 10)), _together),
+        start=_around(lambda param, grad, lr, t: (param, grad, lr * min(1.0, t / 10)), clipped_together),
         outcome="diverges: documented, but scales all gradients together to a norm of at most 1; and multiplies the "
         "learning rate by min(1, t/10)",
     ),
@@ -99,7 +88,7 @@ enter(
         name="clip_decay_and_warm_up",
         optimizer="momentum",
         defect="the same with a decay, which the document does not have, behind the clip",
-        start=_around(lambda param, grad, lr, t: (param, grad + 0.01 * param, lr * min(1.0, t / 4)), _together),
+        start=_around(lambda param, grad, lr, t: (param, grad + 0.01 * param, lr * min(1.0, t / 4)), clipped_together),
         outcome="diverges: documented, but decays by 0.01, unasked, as part of the gradient; and scales all gradients "
         "together to a norm of at most 1; and multiplies the learning rate by min(1, t/4)",
     ),

@@ -9,7 +9,7 @@ import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Start, enter
-from optimetry.conformance.selftest.faults.hooks import Grads, computing_as
+from optimetry.conformance.selftest.faults.hooks import Grads, changed, computing_as
 from optimetry.conformance.selftest.faults.runs import run_as
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.books.papers.adam import Adam
@@ -113,16 +113,7 @@ class _AtMostOne(Adam):
 
 def _given(kind: Any, inputs: Callable[[Any, Any, Any], tuple[Any, Any, Any]]) -> Start:
     """Begin runs of a rule whose updates are given other inputs: parameter, gradient and learning rate."""
-
-    class Given(kind):  # type: ignore[misc]
-        """The rule with these inputs."""
-
-        def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
-            """Do one update."""
-            other, fed, rate = inputs(param, grad, lr)
-            return super().update(other, fed, state, rate, t)  # type: ignore[no-any-return]
-
-    return computing_as(Given)
+    return computing_as(changed(kind, lambda param, grad, lr, t: inputs(param, grad, lr)))
 
 
 def _size(param: Any) -> Any:

@@ -13,7 +13,7 @@ from optimetry.conformance.naming.known.counting import plain_case
 from optimetry.conformance.naming.known.elsewhere import dialects_elsewhere, rules_elsewhere
 from optimetry.conformance.naming.known.points import PointClass, classes_of
 from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks
-from optimetry.conformance.selftest.faults.recipes import _together
+from optimetry.conformance.selftest.faults.recipes import clipped_together
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.declaration import Declared
@@ -64,7 +64,7 @@ def test_a_clip_stands_beside_a_dialect_of_another_book_that_small_gradients_sho
     (rule,) = (rule for rule in dialects_elsewhere("papers.lamb") if rule.name == name)
 
     def begin(documented: Declared, parameters: list[Array]) -> RuleRun:
-        return HookedRun(cast(Rule, rule.of(documented.hyper())), parameters, Hooks(grads=_together))
+        return HookedRun(cast(Rule, rule.of(documented.hyper())), parameters, Hooks(grads=clipped_together))
 
     effort = Effort("alone", cases=20, law_cases=3)
     verdict = verdict_of(Instead(begin, "papers.lamb"), "papers.lamb", "float32", effort)
