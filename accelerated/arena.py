@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,8 @@ class Arena:
         self.ring, self.factors = ring, factors
         self.slots: dict[str, Column] = {}
         self.numbers: dict[str, Array] = {}
+        elsewhere = initial_state(np.ones(1, dtypes.compute))
+        begun = set()  # slots that begin as the parameter
         for slot, initial in initial_state(np.zeros(1, dtypes.compute)).items():
             if slot in numbers:
                 self.numbers[slot] = device.zeros(len(parameters), dtypes.compute)
@@ -118,7 +121,9 @@ class Arena:
                 continue
             sizes = [math.prod(self._shape(slot, i)) for i in range(len(self.flat))]
             self.slots[slot] = Column(self.flat, dtypes.compute, device, initial.size, initial.ndim > 1, sizes)
-            if initial.any():
+            if (elsewhere[slot] != initial).any():
+                begun.add(slot)
+            elif initial.any():
                 block = self.slots[slot].block
                 device.assign(block, np.broadcast_to(initial.flat[0], block.shape))
         self.master: Column | None = None
@@ -126,6 +131,8 @@ class Arena:
             self.master = Column(self.flat, dtypes.compute, device)
             for tensor, parameter in enumerate(self.flat):
                 device.assign(self.real(tensor), device.copied(parameter))
+        for slot, tensor in product(begun, range(len(self.flat))):
+            device.assign(self.current(slot, tensor), device.copied(self.real(tensor)))
         self._bases = np.array([address_of(parameter) for parameter in self.flat], np.int64)
 
     def itemsize(self, name: str) -> int:

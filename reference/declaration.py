@@ -224,6 +224,6 @@ class Declared:
 
         That is a page, the docstring of a class, or a publication: ``Kingma & Ba (2015), algorithm 1``.
         """
-        page, publication = r"\S+ \((?:pages? [^)]+|docstring)\)", r"[^()\n]+ \(\d{4}\), (?:algorithm|figure) \d+"
+        page, publication = r"\S+ \((?:pages? [^)]+|docstring)\)", r"[^()\n]+ \(\d{4}\), [^.\n]+"
         match = re.search(f"Documented: ({page}|{publication})", cls.__doc__ or "")
         return match[1] if match else ""

@@ -90,7 +90,8 @@ def _lowered(operand: Any, dtype: np.dtype[Any]) -> Any:
         return operand.view(np.ndarray)
     if type(operand) is float and operand:  # of zeros, either sign would be found for the other
         return _rounded(operand, dtype)
-    is_number = isinstance(operand, NUMBERS) and not isinstance(operand, bool)
+    of_choice = type(operand) is np.ndarray and not operand.ndim and operand.dtype.kind == "f"  # what np.where returns
+    is_number = of_choice or (isinstance(operand, NUMBERS) and not isinstance(operand, bool))
     return np.asarray(operand).astype(dtype) if is_number else operand
 
 

@@ -145,8 +145,8 @@ def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | None,
 
 
 def _binds(law: Law, explanation: Explanation) -> bool:
-    """Whether a law holds for whatever an explanation computes; some hold for every elementwise formula alone."""
-    return law.any_arithmetic or (law.universal and law.applies(subject_named(explanation.rule.computed)))
+    """Whether a law holds for what an explanation computes, however; some hold for every elementwise formula alone."""
+    return (law.any_arithmetic or law.universal) and law.applies(subject_named(explanation.rule.computed))
 
 
 @lru_cache(maxsize=1024)

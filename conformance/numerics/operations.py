@@ -67,6 +67,16 @@ def _sqrt(a: Bounded) -> Bounded:
     return rounded(value, propagated, a.form, True, magnitude=root)
 
 
+def _cbrt(a: Bounded) -> Bounded:
+    """A cube root, which may also be computed as a power, whose exponent is then rounded to working precision."""
+    third = Bounded.scalar(np.asarray(1).astype(a.form.wide) / 3, a.form)
+    root = _power(Bounded(np.abs(a.value), a.bound, a.form, True, a.scalars_in, a.magnitude), third)
+    if a.nonnegative:
+        return root
+    beyond = np.cbrt(np.maximum(a.bound - a.magnitude, 0.0))  # on the other side of zero, if that is within reach
+    return Bounded(np.copysign(root.value, a.value), root.bound + enlarged(beyond, POWER_ROUNDINGS), a.form)
+
+
 def _power(a: Bounded, b: Bounded) -> Bounded:
     """A power, computed once for equal numbers of many cases: one in quad precision takes eight products."""
     if a.value.dtype != QUAD or not a.ndim == a.form.scalar_axes == 1 or b.ndim:
@@ -202,6 +212,7 @@ _ELEMENTWISE: dict[np.ufunc, Callable[..., Any]] = {
     np.divide: _divide,
     np.square: _square,
     np.sqrt: _sqrt,
+    np.cbrt: _cbrt,
     np.power: _power,
     np.maximum: _maximum,
     np.minimum: _minimum,

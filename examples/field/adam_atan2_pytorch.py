@@ -1,8 +1,9 @@
-"""adam-atan2-pytorch: Adam without an epsilon, and beside it Muon, whose steps are scaled as AdamW's."""
+"""adam-atan2-pytorch: Adam without an epsilon, and beside it ADOPT, and Muon with steps that are scaled as AdamW's."""
 
 from __future__ import annotations
 
 from adam_atan2_pytorch import MuonAdamAtan2
+from adam_atan2_pytorch.adopt import Adopt
 
 from examples.field.helpers import Library, TorchRun
 
@@ -18,7 +19,12 @@ def muon(hyper, parameters):
     return TorchRun(lambda tensors: MuonAdamAtan2(tensors, [], lr=1.0, **numbers), parameters)
 
 
+def adopt(hyper, parameters):
+    numbers = {"betas": (hyper["beta1"], hyper["beta2"]), "eps": hyper["epsilon"]}
+    return TorchRun(lambda tensors: Adopt(tensors, lr=1.0, **numbers), parameters)
+
+
 class Target(Library):
     distribution = "adam-atan2-pytorch"
-    rules = {"torch.muon": muon}
+    rules = {"torch.muon": muon, "papers.adopt": adopt, "papers.adam": adopt}
     pinned = {"torch.muon": {"nesterov": False, "match_rms_adamw": True}}

@@ -1,4 +1,4 @@
-"""torch-adopt: ADOPT for PyTorch, which is no Adam, with the arguments of one."""
+"""torch-adopt: ADOPT for PyTorch, as published, and beside it for an Adam, whose arguments it has."""
 
 from __future__ import annotations
 
@@ -9,4 +9,9 @@ from examples.field.torch_classes import TorchClasses
 
 class Target(TorchClasses):
     distribution = "torch-adopt"
-    rules = {"papers.adam": (ADOPT, {}), "torch.adam": (ADOPT, {}), "torch.adamw": (ADOPT, {"decouple": True})}
+    rules = {
+        "papers.adopt": (ADOPT, {}),
+        "papers.adam": (ADOPT, {}),
+        "torch.adam": (ADOPT, {}),
+        "torch.adamw": (ADOPT, {"decouple": True}),
+    }

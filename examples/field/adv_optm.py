@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adv_optm import AdamW_adv, Lion_adv, SignSGD_adv
+from adv_optm import AdamW_adv, Adopt_adv, Lion_adv, SignSGD_adv
 
 from examples.field.helpers import Library, TorchRun
 
@@ -33,6 +33,11 @@ def signum(hyper, parameters):
     return TorchRun(lambda tensors: SignSGD_adv(tensors, lr=1.0, momentum=hyper["beta"]), parameters)
 
 
+def adopt(hyper, parameters):
+    numbers = {"betas": (hyper["beta1"], hyper["beta2"]), "eps": hyper["epsilon"]}
+    return TorchRun(lambda tensors: Adopt_adv(tensors, lr=1.0, **numbers), parameters)
+
+
 class Target(Library):
     distribution = "adv-optm"
     rules = {
@@ -42,6 +47,7 @@ class Target(Library):
         "torch.nadam": torch_nadam,
         "papers.lion": lion,
         "papers.signum": signum,
+        "papers.adopt": adopt,
     }
     pinned = {
         "torch.adamw": {"amsgrad": False, "maximize": False},

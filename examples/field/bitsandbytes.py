@@ -75,6 +75,11 @@ def lars(hyper, parameters):
     return run(optim.LARS, parameters, **numbers)
 
 
+def ademamix(hyper, parameters):
+    numbers = {"alpha": hyper["alpha"], "eps": hyper["epsilon"], "weight_decay": hyper["weight_decay"]}
+    return run(optim.AdEMAMix, parameters, betas=(*betas(hyper), hyper["beta3"]), **numbers)
+
+
 class Target(Library):
     distribution = "bitsandbytes"
     rules = {
@@ -90,6 +95,7 @@ class Target(Library):
         "papers.adamw": adamw,
         "torch.adamw": torch_adamw,
         "papers.lion": lion,
+        "papers.ademamix": ademamix,
         "papers.lamb": lamb,
         "papers.lars": lars,
     }

@@ -1,4 +1,4 @@
-"""Catalyst: optimizers with the interface of `torch.optim`; its QHAdamW is Adam where nus = (1, 1)."""
+"""Catalyst: optimizers with the interface of `torch.optim`; its QHAdamW is also Adam, where nus = (1, 1)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,16 @@ def adam(hyper, parameters):
     return TorchRun(lambda tensors: QHAdamW(tensors, lr=1.0, nus=(1.0, 1.0), **numbers), parameters)
 
 
+def qhadam(hyper, parameters):
+    numbers = {
+        "betas": (hyper["beta1"], hyper["beta2"]),
+        "nus": (hyper["nu1"], hyper["nu2"]),
+        "eps": hyper["epsilon"],
+        "weight_decay": 0.0,
+    }
+    return TorchRun(lambda tensors: QHAdamW(tensors, lr=1.0, **numbers), parameters)
+
+
 def lamb(hyper, parameters):
     numbers = {
         "betas": (hyper["beta1"], hyper["beta2"]),
@@ -24,4 +34,4 @@ def lamb(hyper, parameters):
 
 class Target(Library):
     distribution = "catalyst"
-    rules = {"adam": adam, "lamb": lamb}
+    rules = {"adam": adam, "papers.qhadam": qhadam, "lamb": lamb}

@@ -48,6 +48,17 @@ def lars_momentum(hyper, parameters):
     return Run(lambda tensors: optimizer.Larc(tensors, lr=1.0, **numbers, **lars), parameters)
 
 
+def qhadam(hyper, parameters):
+    numbers = {"mom": hyper["beta1"], "sqr_mom": hyper["beta2"], "eps": hyper["epsilon"]}
+    shares = {"nu_1": hyper["nu1"], "nu_2": hyper["nu2"]}
+    return Run(lambda tensors: optimizer.QHAdam(tensors, lr=1.0, **numbers, **shares), parameters)
+
+
+def default_qhadam(hyper, parameters):
+    numbers = {"mom": hyper["beta1"], "sqr_mom": hyper["beta2"], "eps": hyper["epsilon"]}
+    return Run(lambda tensors: optimizer.QHAdam(tensors, lr=1.0, **numbers), parameters)
+
+
 class Target(Library):
     distribution = "fastai"
     rules = {
@@ -58,6 +69,8 @@ class Target(Library):
         "adam": adam,
         "lamb": lamb,
         "lars_momentum": lars_momentum,
+        "papers.qhadam": qhadam,
+        "papers.adam": default_qhadam,
     }
 
     def refusal(self, subject, hyper):

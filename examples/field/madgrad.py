@@ -1,4 +1,4 @@
-"""MADGRAD: dual averaging for PyTorch, with the arguments of a descent."""
+"""MADGRAD: dual averaging for PyTorch, as published, and beside it for a descent, whose arguments it has."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ from examples.field.torch_classes import TorchClasses
 
 class Target(TorchClasses):
     distribution = "madgrad"
-    rules = {"torch.adagrad": (MADGRAD, {})}
+    rules = {"torch.adagrad": (MADGRAD, {}), "papers.madgrad": (MADGRAD, {"momentum": "1-c"})}

@@ -1,8 +1,8 @@
-"""MLX Optimizers on the CPU: LAMB, and Muon, which iterates in bfloat16; what comes from NumPy is float32."""
+"""MLX Optimizers on the CPU, in float32; its Muon iterates in bfloat16."""
 
 from __future__ import annotations
 
-from mlx_optimizers import Lamb, Muon
+from mlx_optimizers import ADOPT, MADGRAD, Lamb, Muon, QHAdam
 
 from examples.field.helpers import Library
 from examples.field.mlx import each  # on the CPU
@@ -19,10 +19,36 @@ def muon(hyper, parameters):
     return each(parameters, Muon, **numbers)
 
 
+def adopt(hyper, parameters):
+    return each(parameters, ADOPT, betas=[hyper["beta1"], hyper["beta2"]], eps=hyper["epsilon"])
+
+
+def madgrad(hyper, parameters):
+    return each(parameters, MADGRAD, momentum=1 - hyper["c"], eps=hyper["epsilon"])
+
+
+def qhadam(hyper, parameters):
+    betas, nus = [hyper["beta1"], hyper["beta2"]], [hyper["nu1"], hyper["nu2"]]
+    return each(parameters, QHAdam, betas=betas, nus=nus, eps=hyper["epsilon"])
+
+
+def adam(hyper, parameters):
+    betas = [hyper["beta1"], hyper["beta2"]]
+    return each(parameters, QHAdam, betas=betas, nus=[1.0, 1.0], eps=hyper["epsilon"])
+
+
 class Target(Library):
     distribution = "mlx-optimizers"
     dtypes = ("float32",)
-    rules = {"lamb": lamb, "papers.lamb": lamb, "torch.muon": muon}
+    rules = {
+        "lamb": lamb,
+        "papers.lamb": lamb,
+        "torch.muon": muon,
+        "papers.adopt": adopt,
+        "papers.madgrad": madgrad,
+        "papers.qhadam": qhadam,
+        "papers.adam": adam,
+    }
     pinned = {
         "torch.muon": {
             "weight_decay": 0.0,

@@ -72,6 +72,11 @@ def adamax(hyper, parameters):
     return Run(parameters, optimizer.Adamax(beta1=hyper["beta1"], beta2=hyper["beta2"]))
 
 
+def ftml(hyper, parameters):
+    numbers = {"beta1": hyper["beta1"], "beta2": hyper["beta2"], "epsilon": hyper["epsilon"]}
+    return Run(parameters, optimizer.FTML(**numbers))
+
+
 def ftrl(hyper, parameters):
     return Run(parameters, optimizer.Ftrl(lamda1=hyper["l1"], beta=0.0, wd=hyper["l2"]))
 
@@ -137,6 +142,8 @@ class Target(Library):
         "papers.lamb": published_lamb,
         "lars_momentum": lars_momentum,
         "papers.signum": signum,
+        "papers.ftml": ftml,
+        "papers.adam": ftml,
         "torch.nadam": nadam,
     }
     wrappers = {"clip_by_value": clip_by_value, "clip_by_global_norm": clip_by_global_norm}

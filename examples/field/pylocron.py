@@ -9,7 +9,7 @@ from examples.field.helpers import Library, TorchRun, adan_numbers, without_init
 # The package imports its models, and torchvision with them.
 without_init("holocron")
 
-from holocron.optim import LAMB, LARS, AdaBelief, Adan  # noqa: E402
+from holocron.optim import LAMB, LARS, AdaBelief, Adan, AdEMAMix  # noqa: E402
 
 
 def adabelief(hyper, parameters):
@@ -36,7 +36,23 @@ def lars(hyper, parameters):
     return TorchRun(lambda tensors: LARS(tensors, lr=1.0, **numbers), parameters)
 
 
+def ademamix(hyper, parameters):
+    numbers = {
+        "betas": (hyper["beta1"], hyper["beta2"], hyper["beta3"]),
+        "alpha": hyper["alpha"],
+        "eps": hyper["epsilon"],
+        "weight_decay": hyper["weight_decay"],
+    }
+    return TorchRun(lambda tensors: AdEMAMix(tensors, lr=1.0, **numbers), parameters)
+
+
 class Target(Library):
     distribution = "pylocron"
-    rules = {"papers.adabelief": adabelief, "papers.adan": adan, "papers.lamb": lamb, "papers.lars": lars}
+    rules = {
+        "papers.adabelief": adabelief,
+        "papers.adan": adan,
+        "papers.ademamix": ademamix,
+        "papers.lamb": lamb,
+        "papers.lars": lars,
+    }
     pinned = {"papers.lars": {"eta": 1.0}}

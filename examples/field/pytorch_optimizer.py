@@ -132,6 +132,57 @@ def adafactor(hyper, parameters):
     return TorchRun(lambda tensors: pytorch_optimizer.AdaFactor(tensors, lr=1.0, **numbers), parameters)
 
 
+def adopt(hyper, parameters):
+    numbers = {"betas": betas(hyper), "eps": hyper["epsilon"]}
+    return TorchRun(lambda tensors: pytorch_optimizer.ADOPT(tensors, lr=1.0, **numbers), parameters)
+
+
+def ademamix(hyper, parameters):
+    numbers = {
+        "betas": (*betas(hyper), hyper["beta3"]),
+        "alpha": hyper["alpha"],
+        "eps": hyper["epsilon"],
+        "weight_decay": hyper["weight_decay"],
+        "weight_decouple": True,
+    }
+    return TorchRun(lambda tensors: pytorch_optimizer.AdEMAMix(tensors, lr=1.0, **numbers), parameters)
+
+
+def adamod(hyper, parameters):
+    numbers = {"betas": (*betas(hyper), hyper["beta3"]), "eps": hyper["epsilon"]}
+    return TorchRun(lambda tensors: pytorch_optimizer.AdaMod(tensors, lr=1.0, **numbers), parameters)
+
+
+def laprop(hyper, parameters):
+    numbers = {"betas": (hyper["mu"], hyper["nu"]), "eps": hyper["epsilon"]}
+    return TorchRun(lambda tensors: pytorch_optimizer.LaProp(tensors, lr=1.0, **numbers), parameters)
+
+
+def madgrad(hyper, parameters):
+    numbers = {"momentum": 1 - hyper["c"], "eps": hyper["epsilon"]}
+    return TorchRun(lambda tensors: pytorch_optimizer.MADGRAD(tensors, lr=1.0, **numbers), parameters)
+
+
+def qhadam(hyper, parameters):
+    numbers = {"betas": betas(hyper), "nus": (hyper["nu1"], hyper["nu2"]), "eps": hyper["epsilon"]}
+    return TorchRun(lambda tensors: pytorch_optimizer.QHAdam(tensors, lr=1.0, **numbers), parameters)
+
+
+def adam(hyper, parameters):
+    numbers = {"betas": betas(hyper), "nus": (1.0, 1.0), "eps": hyper["epsilon"]}
+    return TorchRun(lambda tensors: pytorch_optimizer.QHAdam(tensors, lr=1.0, **numbers), parameters)
+
+
+def qhm(hyper, parameters):
+    numbers = {"momentum": hyper["beta"], "nu": hyper["nu"]}
+    return TorchRun(lambda tensors: pytorch_optimizer.QHM(tensors, lr=1.0, **numbers), parameters)
+
+
+def momentum(hyper, parameters):
+    numbers = {"momentum": hyper["momentum"], "nu": 1.0}
+    return TorchRun(lambda tensors: pytorch_optimizer.QHM(tensors, lr=1.0, **numbers), parameters)
+
+
 class Target(Library):
     distribution = "pytorch-optimizer"
     rules = {
@@ -151,8 +202,17 @@ class Target(Library):
         "torch.sgd": sgd,
         "torch.muon": muon,
         "torch.adafactor": adafactor,
+        "papers.adopt": adopt,
+        "papers.ademamix": ademamix,
+        "papers.adamod": adamod,
+        "papers.laprop": laprop,
+        "papers.madgrad": madgrad,
+        "papers.qhadam": qhadam,
+        "papers.adam": adam,
+        "papers.qhm": qhm,
+        "momentum": momentum,
     }
-    pinned = {"torch.muon": {"eps": 1e-7}}
+    pinned = {"torch.muon": {"eps": 1e-7}, "momentum": {"use_nesterov": False}}
 
     def refusal(self, subject, hyper):
         if hyper.get("rho") == 1:

@@ -1,4 +1,4 @@
-"""qhoptim: quasi-hyperbolic momentum and Adam for PyTorch, here with the weights that make them plain ones."""
+"""qhoptim: quasi-hyperbolic momentum and Adam for PyTorch, also with the weights that make them plain ones."""
 
 from __future__ import annotations
 
@@ -17,5 +17,7 @@ class Target(TorchClasses):
         "torch.adam": (QHAdam, PLAIN),
         "torch.adamw": (QHAdam, {**PLAIN, "decouple_weight_decay": True}),
         "momentum": (QHM, {"nu": 1.0}),
+        "papers.qhm": (QHM, {"momentum": "beta"}),
+        "papers.qhadam": (QHAdam, {"nus": ("nu1", "nu2")}),
         "sgd": (QHM, {"nu": 0.0, "momentum": 0.5}),
     }

@@ -11,9 +11,12 @@ from timm.optim.adabelief import AdaBelief  # noqa: E402
 from timm.optim.adafactor import Adafactor  # noqa: E402
 from timm.optim.adamw import AdamWLegacy  # noqa: E402
 from timm.optim.adan import Adan  # noqa: E402
+from timm.optim.adopt import Adopt  # noqa: E402
 from timm.optim.lamb import Lamb  # noqa: E402
+from timm.optim.laprop import LaProp  # noqa: E402
 from timm.optim.lars import Lars  # noqa: E402
 from timm.optim.lion import Lion  # noqa: E402
+from timm.optim.madgrad import MADGRAD  # noqa: E402
 from timm.optim.muon import Muon  # noqa: E402
 from timm.optim.nadam import NAdamLegacy  # noqa: E402
 from timm.optim.nvnovograd import NvNovoGrad  # noqa: E402
@@ -153,6 +156,24 @@ def sgd(hyper, parameters):
     return TorchRun(lambda tensors: SGDW(tensors, lr=1.0, **numbers), parameters)
 
 
+def adopt(hyper, parameters):
+    return TorchRun(lambda tensors: Adopt(tensors, lr=1.0, betas=betas(hyper), eps=hyper["epsilon"]), parameters)
+
+
+def laprop(hyper, parameters):
+    numbers = {"betas": (hyper["mu"], hyper["nu"]), "eps": hyper["epsilon"]}
+    return TorchRun(lambda tensors: LaProp(tensors, lr=1.0, **numbers), parameters)
+
+
+def adam(hyper, parameters):
+    return TorchRun(lambda tensors: LaProp(tensors, lr=1.0, betas=betas(hyper), eps=hyper["epsilon"]), parameters)
+
+
+def madgrad(hyper, parameters):
+    numbers = {"momentum": 1 - hyper["c"], "eps": hyper["epsilon"]}
+    return TorchRun(lambda tensors: MADGRAD(tensors, lr=1.0, **numbers), parameters)
+
+
 class Target(Library):
     distribution = "timm"
     rules = {
@@ -171,6 +192,10 @@ class Target(Library):
         "papers.adamw": adamw,
         "torch.muon": muon,
         "torch.sgd": sgd,
+        "papers.adopt": adopt,
+        "papers.laprop": laprop,
+        "adam": adam,
+        "papers.madgrad": madgrad,
     }
     pinned = {
         "torch.nadam": {"decoupled_weight_decay": False, "maximize": False},

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from torchium.optimizers.adaptive.adagrad_variants import AdaMod
 from torchium.optimizers.adaptive.adam_variants import AdaBelief, RAdam
 from torchium.optimizers.adaptive.rmsprop_variants import Yogi
 from torchium.optimizers.momentum.momentum_methods import NAG, HeavyBall
-from torchium.optimizers.momentum.sgd_variants import SignSGD
+from torchium.optimizers.momentum.sgd_variants import QHM, SignSGD
 from torchium.optimizers.specialized.distributed import LARS
-from torchium.optimizers.specialized.general import SGDW, Lion
+from torchium.optimizers.specialized.general import MADGRAD, SGDW, Lion
 from torchium.optimizers.specialized.nlp import LAMB
 from torchium.optimizers.specialized.sparse import FTRL
 
@@ -71,6 +72,19 @@ def ftrl(hyper, parameters):
     return run(FTRL, parameters, **numbers)
 
 
+def adamod(hyper, parameters):
+    # It has no beta3.
+    return run(AdaMod, parameters, betas=betas(hyper), eps=hyper["epsilon"])
+
+
+def madgrad(hyper, parameters):
+    return run(MADGRAD, parameters, momentum=1 - hyper["c"], eps=hyper["epsilon"])
+
+
+def qhm(hyper, parameters):
+    return run(QHM, parameters, momentum=hyper["beta"], nu=hyper["nu"])
+
+
 class Target(Library):
     distribution = "torchium"
     rules = {
@@ -84,5 +98,8 @@ class Target(Library):
         "papers.lamb": lamb,
         "lars_momentum": lars_momentum,
         "ftrl": ftrl,
+        "papers.adamod": adamod,
+        "papers.madgrad": madgrad,
+        "papers.qhm": qhm,
     }
     pinned = {"torch.sgd": {"dampening": 0.0, "nesterov": False, "maximize": False}}

@@ -100,6 +100,19 @@ def sqrt(number: Fraction) -> Number:
     return Fraction(math.isqrt(product << 2 * shift), number.denominator << shift)
 
 
+def cbrt(number: Fraction) -> Number:
+    """The cube root, of either sign."""
+    if number < 0:
+        return -(cbrt(-number) or Fraction(0))
+    cube = number.numerator * number.denominator**2
+    shift = max(GUARD - cube.bit_length() // 3, 0)
+    cube <<= 3 * shift
+    root = 1 << -(-cube.bit_length() // 3)  # from above, where Newton's steps fall until they are as near as can be
+    while (next_root := (2 * root + cube // root**2) // 3) < root:
+        root = next_root
+    return Fraction(root, number.denominator << shift)
+
+
 def power(base: Fraction, exponent: Fraction) -> Number:
     """A power: exact for a whole exponent; of a base that is not negative for any other."""
     if base == 0 and exponent < 0:

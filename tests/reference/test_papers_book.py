@@ -28,6 +28,17 @@ DECLARED = {
         "beta1=0.95, beta2=0.98, epsilon=1e-8, weight_decay=None",
     ),
     "adan": ("Xie et al. (2022), algorithm 1", "beta1=0.02, beta2=0.08, beta3=0.01, epsilon=1e-8, weight_decay=None"),
+    "adopt": ("Taniguchi et al. (2024), clipped ADOPT", "beta1=0.9, beta2=0.9999, epsilon=1e-6"),
+    "qhm": ("Ma & Yarats (2019), equations 3 and 4", "nu=0.7, beta=0.999"),
+    "qhadam": ("Ma & Yarats (2019), QHAdam", "nu1=None, nu2=None, beta1=None, beta2=None, epsilon=None"),
+    "laprop": ("Ziyin et al. (2020), LaProp", "mu=0.9, nu=0.999, epsilon=1e-15"),
+    "ademamix": (
+        "Pagliardini et al. (2024), algorithm 1",
+        "beta1=0.9, beta2=0.999, beta3=0.9999, alpha=None, epsilon=1e-8, weight_decay=None",
+    ),
+    "madgrad": ("Defazio & Jelassi (2021), algorithm 1", "c=None, epsilon=None"),
+    "ftml": ("Zheng & Kwok (2017), algorithm 1", "beta1=0.6, beta2=0.999, epsilon=1e-8"),
+    "adamod": ("Ding et al. (2019), algorithm 1", "beta1=0.9, beta2=0.999, beta3=None, epsilon=1e-8"),
     "signum": ("Bernstein et al. (2018), algorithm 2", "beta=None"),
 }
 """For each rule: its publication, and its hyperparameters with their defaults, None where none is recommended."""

@@ -8,10 +8,10 @@ from numpy_quaddtype import QuadPrecDType
 from optimetry.reference.books import BOOKS
 from optimetry.reference.precision import working
 from optimetry.reference.rule import State, rule_named
-from tests.reference import worked, worked_matrices, worked_papers, worked_torch
+from tests.reference import worked, worked_adams, worked_matrices, worked_papers, worked_torch
 
 RULES = [name for rules in BOOKS.values() for name in rules]
-STEPS = [*worked.STEPS, *worked_papers.STEPS, *worked_torch.STEPS, *worked_matrices.STEPS]
+STEPS = [*worked.STEPS, *worked_adams.STEPS, *worked_papers.STEPS, *worked_torch.STEPS, *worked_matrices.STEPS]
 DTYPES = [
     np.dtype(np.float16),
     np.dtype(ml_dtypes.bfloat16),

@@ -24,6 +24,7 @@ from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.numerics.formats import FORMATS, narrowest
+from optimetry.conformance.oracle.expected import decays_of
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.subject import LEARNING_RATE
 from optimetry.reference.declaration import Hyperparameter
@@ -65,7 +66,7 @@ def identify(observed: Observed) -> Identity:
 def identify_combined(observed: Observed) -> Identity:
     """Try candidates whose numbers are combined in float32 beside float64 parameters, as `identify` tries others.
 
-    Two or more must be combined, or the learning rate with the number of the step.
+    Two or more must be combined, or a decay or the learning rate with the number of the step.
 
     Raises:
         TargetFault: the target breaks the protocol.
@@ -73,7 +74,9 @@ def identify_combined(observed: Observed) -> Identity:
     identity = _first_holding(observed, tiers_combined(observed.optimizer, observed.dtype))
     arithmetic = identity.explanation.arithmetic if identity.explanation else PLAIN
     numbers = arithmetic.float32 + arithmetic.float32_in_some_uses
-    able = len(numbers) > 1 or (numbers == (LEARNING_RATE,) and _exact_where_short(observed, identity))
+    decays = decays_of(subject_named(observed.optimizer)) if counts_steps(observed.optimizer) else frozenset()
+    able = len(numbers) > 1 or not decays.isdisjoint(numbers)
+    able = able or (numbers == (LEARNING_RATE,) and _exact_where_short(observed, identity))
     return identity if able else dataclasses.replace(identity, explanation=None)
 
 

@@ -38,6 +38,7 @@ COUNTERPARTS = {
     "divide": ("multiply",),
     "maximum": ("minimum", "add"),
     "minimum": ("maximum",),
+    "cbrt": ("sqrt",),
     "greater": ("greater_equal",),
     "greater_equal": ("greater",),
     "less": ("less_equal", "greater"),
@@ -47,7 +48,7 @@ COUNTERPARTS = {
     "bitwise_or": ("bitwise_and",),
     SENT: (SENT_ROUNDED_UP,),
 }
-"""The operations of two operands, each with those that it is mistaken for."""
+"""Operations, each with those that it is mistaken for."""
 
 UNARY = ("sqrt", "square", "absolute", "sign")
 """Functions of one operand that are left out, added, or taken for each other."""

@@ -89,6 +89,76 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ),
         ("change_not_in_the_step", "(m + (1 - self.beta2) * v)", "m"),
     ),
+    "papers.adopt": (
+        (
+            "own_square_in_the_root",
+            "np.sqrt(state.v)",
+            "np.sqrt(self.beta2 * state.v + (1 - self.beta2) * grad * grad)",
+        ),
+        ("clip_by_the_root", "(t - 1) ** 0.25", "(t - 1) ** 0.5"),
+        ("clip_one_sided", "np.maximum(normalized, -clip)", "normalized"),
+        ("first_moment_squared_late", "v=np.square(grad))", "v=(1 - self.beta2) * np.square(grad))"),
+    ),
+    "papers.qhm": (
+        ("shares_swapped", "(1 - self.nu) * grad + self.nu * m", "self.nu * grad + (1 - self.nu) * m"),
+        ("gradient_undamped", "(1 - self.beta) * grad", "grad"),
+        ("share_dropped", "(1 - self.nu) * grad + self.nu * m", "m"),
+        ("old_average", "self.nu * m)", "self.nu * state.m)"),
+    ),
+    "papers.qhadam": (
+        ("second_share_of_the_first", "self.nu2 * (v /", "self.nu1 * (v /"),
+        ("average_uncorrected", "self.nu1 * (m / (1 - self.beta1**t))", "self.nu1 * m"),
+        ("variance_uncorrected", "self.nu2 * (v / (1 - self.beta2**t))", "self.nu2 * v"),
+        ("epsilon_under_the_root", "np.sqrt(second) + self.epsilon", "np.sqrt(second + self.epsilon)"),
+        ("gradient_beside_the_average", "(1 - self.nu1) * grad +", "grad +"),
+    ),
+    "papers.laprop": (
+        ("divided_behind_the_average", "(1 - self.mu) * normalized", "(1 - self.mu) * grad"),
+        ("momentum_uncorrected", "lr * m / (1 - self.mu**t)", "lr * m"),
+        ("moment_uncorrected", "np.sqrt(n / (1 - self.nu**t))", "np.sqrt(n)"),
+        (
+            "epsilon_under_the_root",
+            "np.sqrt(n / (1 - self.nu**t)) + self.epsilon",
+            "np.sqrt(n / (1 - self.nu**t) + self.epsilon)",
+        ),
+        ("decays_swapped_in_the_correction", "lr * m / (1 - self.mu**t)", "lr * m / (1 - self.nu**t)"),
+    ),
+    "papers.ademamix": (
+        ("slow_average_corrected", "self.alpha * m2)", "self.alpha * m2 / (1 - self.beta3**t))"),
+        ("slow_average_of_the_fast", "(1 - self.beta3) * grad", "(1 - self.beta3) * m1"),
+        ("slow_decay_of_the_fast", "self.beta3 * state.m2", "self.beta1 * state.m2"),
+        ("weighted_before_the_average", "self.alpha * m2", "m2"),
+        (
+            "decay_without_rate",
+            "lr * (step + self.weight_decay * param)",
+            "(lr * step + self.weight_decay * param)",
+        ),
+    ),
+    "papers.madgrad": (
+        ("square_root", "np.cbrt(nu)", "np.sqrt(nu)"),
+        ("root_of_steps_missing", "lr * t**0.5", "lr"),
+        ("squares_unweighted", "weight * np.square(grad)", "np.square(grad)"),
+        ("from_the_parameter", "z = state.x0 -", "z = param -"),
+        ("weights_swapped", "(1 - self.c) * param + self.c * z", "self.c * param + (1 - self.c) * z"),
+    ),
+    "papers.ftml": (
+        ("curvature_never_stored", "State(v=v, d=d,", "State(v=v, d=state.d,"),
+        ("corrections_missing", "(1 - self.beta1**t) * (np.sqrt", "(np.sqrt"),
+        (
+            "epsilon_under_the_root",
+            "np.sqrt(v / (1 - self.beta2**t)) + self.epsilon",
+            "np.sqrt(v / (1 - self.beta2**t) + self.epsilon)",
+        ),
+        ("gradient_undamped", "(1 - self.beta1) * grad", "grad"),
+        ("curvature_before_undamped", "d - self.beta1 * state.d", "d - state.d"),
+    ),
+    "papers.adamod": (
+        ("largest_rate", "np.minimum(rate, s)", "np.maximum(rate, s)"),
+        ("average_alone", "np.minimum(rate, s)", "s"),
+        ("bound_before_it_is_averaged", "np.minimum(rate, s)", "np.minimum(rate, state.s)"),
+        ("average_of_bounded_rates", "m=m, v=v, s=s", "m=m, v=v, s=np.minimum(rate, s)"),
+        ("momentum_uncorrected", "(m / (1 - self.beta1**t))", "m"),
+    ),
     "papers.signum": (
         ("momentum_ignored", "self.beta * state.m", "0 * state.m"),
         ("sign_missing", "np.sign(m)", "m"),
@@ -104,6 +174,10 @@ COMPUTES = {
     "papers.lars_coefficient_dropped": "eta = 1 whatever is given",
     "papers.lion_sign_of_the_gradient": "beta1 = 0 whatever is given",
     "papers.signum_momentum_ignored": "beta = 0 whatever is given",
+    "papers.qhm_shares_swapped": "1 - nu in place of nu",
+    "papers.qhm_share_dropped": "nu = 1 whatever is given",
+    "papers.ademamix_weighted_before_the_average": "alpha = 1 whatever is given",
+    "papers.madgrad_weights_swapped": "1 - c in place of c",
 }
 """The mutations that are the documented rule with other hyperparameters: which."""
 
@@ -125,6 +199,7 @@ ELSEWHERE = {
 NOT_FOUND = (
     "papers.amsgrad_corrected",
     "papers.adan_weights_of_the_other_end",
+    "papers.adamod_average_of_bounded_rates",
 )
 """No single edit of the traced formula: two places, or one step alone."""
 
@@ -134,6 +209,9 @@ OUTCOMES = {
     "papers.lion_average_stored": "diverges: sign_of_momentum with beta1 and beta2 swapped",
     "papers.novograd_second_moment_from_zero": "dialect: second_moment=from_zero",
     "papers.adan_decay_as_of_adamw": DECAYS.format("apart from the gradient, times the learning rate"),
+    "papers.madgrad_root_of_steps_missing": "diverges: documented, but counts every update as the first",
+    "papers.madgrad_from_the_parameter": "diverges: documented, but starts x0 anew in every step",
+    "papers.ftml_curvature_never_stored": "diverges: documented, but starts d anew in every step",
     "papers.amsgrad_largest_never_stored": "diverges: documented, but starts v_max anew in every step",
 }
 """The outcomes of mutations that the search does not find as an edit."""

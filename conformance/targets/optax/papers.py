@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import optax
+import optax.contrib
 
 from optimetry.conformance.targets.optax.rules import OptaxRule
 
@@ -21,6 +22,11 @@ MOMENTS = {"m": "mu", "v": "nu", "step": "count"}
 def adan(learning_rate: Any, *, beta1: Any, beta2: Any, beta3: Any, **others: Any) -> Any:
     """Make Adan; Optax' decays are the shares of the averages that are kept, the publication's those that are not."""
     return optax.adan(learning_rate, b1=1 - beta1, b2=1 - beta2, b3=1 - beta3, eps_root=0.0, **others)
+
+
+def madgrad(learning_rate: Any, *, c: Any, eps: Any) -> Any:
+    """Make MADGRAD; Optax' momentum is the share of the parameter, the publication's that of the dual average."""
+    return optax.contrib.madgrad(learning_rate, momentum=1 - c, eps=eps)
 
 
 PAPERS: Mapping[str, OptaxRule] = {
@@ -64,6 +70,13 @@ PAPERS: Mapping[str, OptaxRule] = {
         {"beta1": "beta1", "beta2": "beta2", "beta3": "beta3", **EPSILON, **DECAY},
         slots={"previous": "g", "step": "t"},
     ),
+    "papers.adopt": OptaxRule(optax.contrib.adopt, {**BETAS, **EPSILON}, slots=MOMENTS),
+    "papers.ademamix": OptaxRule(
+        optax.contrib.ademamix,
+        {**BETAS, "b3": "beta3", "alpha": "alpha", **EPSILON, **DECAY},
+        slots={"step": "count"},
+    ),
+    "papers.madgrad": OptaxRule(madgrad, {"c": "c", **EPSILON}, slots={"nu": "grad_sum_sq", "step": "count"}),
     "papers.signum": OptaxRule(optax.signum, {"beta": "beta"}, slots={"m": "ema", "step": "count"}),
 }
 """Rules by name."""

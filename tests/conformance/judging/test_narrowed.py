@@ -228,3 +228,30 @@ def test_numbers_may_be_combined_in_float32_where_subnormals_are_flushed() -> No
     verdict = verdict_of(Instead(DecaysInFloat32, "papers.adam"), "papers.adam", "float64")
     assert (verdict.verdict, verdict.computes.rule) == ("imprecise", "documented")
     assert verdict.computes.arithmetic == ["flushes_subnormals", {"combined_in_float32": ["beta1", "beta2"]}]
+
+
+class WeightsInFloat32:
+    """Adam as pytorch-optimizer's QHAdam has it: its corrected moments are means, whose weights are float32 numbers."""
+
+    def __init__(self, rule: Any, parameters: list[Array]) -> None:
+        self.rule, self.parameters = rule, [param.copy() for param in parameters]
+        self.means = [[np.zeros_like(param), np.zeros_like(param)] for param in parameters]
+        self.weights = [[np.float32(0), np.float32(0)] for _ in parameters]
+
+    @np.errstate(all="ignore")
+    def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+        for i, grad in enumerate(grads):
+            if grad is None:
+                continue
+            for j, (beta, new) in enumerate(((self.rule.beta1, grad), (self.rule.beta2, grad * grad))):
+                self.weights[i][j] = np.float32(1) + np.float32(beta) * self.weights[i][j]
+                self.means[i][j] = self.means[i][j] + (new - self.means[i][j]) * float(1 / self.weights[i][j])
+            m, v = self.means[i]
+            self.parameters[i] = self.parameters[i] - learning_rate * m / (np.sqrt(v) + self.rule.epsilon)
+        return [param.copy() for param in self.parameters]
+
+
+@pytest.mark.slow
+def test_one_decay_may_be_combined_with_the_number_of_the_step() -> None:
+    verdict = verdict_of(Instead(WeightsInFloat32, "papers.adam"), "papers.adam", "float64")
+    assert (verdict.verdict, verdict.reason) == ("imprecise", "the documented rule; beta1 combined in float32")

@@ -84,6 +84,12 @@ def test_a_rule_of_norms_names_what_was_asked_for_as_an_elementwise_one() -> Non
     assert (verdict.verdict, verdict.dialect, verdict.law) == ("dialect", "papers.lamb", None)
 
 
+def test_a_rule_that_moves_what_has_no_gradient_names_what_was_asked_for_as_one_that_rests() -> None:
+    """FTML divides by what it has multiplied by, which rounds."""
+    verdict = verdict_of(computing("papers.adam", "papers.ftml"), "papers.adam", "float32", Effort("elsewhere", 40, 2))
+    assert (verdict.verdict, verdict.dialect, verdict.law) == ("dialect", "papers.ftml", None)
+
+
 def test_a_rule_of_another_book_may_hold_a_number_in_float32() -> None:
     """It is no edit of that rule, and the number is called what the judged document calls it."""
     (rule,) = (x for x in rules_elsewhere("papers.nadam") if x.name == "torch.nadam")

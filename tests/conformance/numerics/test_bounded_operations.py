@@ -44,6 +44,7 @@ OPERATIONS: dict[str, tuple[Callable[..., Any], Exact]] = {
     "negative": (np.negative, lambda a: -a),
     "square": (np.square, lambda a: a * a),
     "sqrt": (np.sqrt, rationals.sqrt),
+    "cbrt": (np.cbrt, rationals.cbrt),
     "a ** 0.5": (lambda a: a**0.5, rationals.sqrt),
     "a ** -0.5": (lambda a: a**-0.5, lambda a: rationals.power(a, Fraction(-1, 2))),
     "a ** -1": (lambda a: a**-1, lambda a: rationals.power(a, Fraction(-1))),
@@ -56,7 +57,7 @@ OPERATIONS: dict[str, tuple[Callable[..., Any], Exact]] = {
 BINARY = {"add", "subtract", "multiply", "divide", "maximum", "minimum", "power"}
 NOT_ROUNDED = {"absolute", "negative", "maximum", "minimum"}
 OF_NONNEGATIVE = {"sqrt", "power", "a ** 0.5", "a ** -0.5"}
-FAITHFUL = {"power", "a ** 0.5", "a ** -0.5", "a ** -1", "a ** 2", "a ** 3", "a ** 20"}
+FAITHFUL = {"power", "cbrt", "a ** 0.5", "a ** -0.5", "a ** -1", "a ** 2", "a ** 3", "a ** 20"}
 MULTIPLIED_OUT = {"a ** 2": 2, "a ** 3": 3, "a ** 20": 20}
 UNDERFLOWING = ("multiply", "divide", "square", "a ** 2")
 
@@ -65,8 +66,8 @@ UNCERTAINTIES = {"first": (40, 0), "second": (0, 40), "both": (40, 40), "barely"
 
 
 def operands(op: str, form: Format, count: int, uncertainties: tuple[float, float], scale: float = 1) -> list[Bounded]:
-    """Random operands; a few of a power with any exponent, whose exact value takes a hundred roots."""
-    count = count // 10 if op == "power" else count
+    """Random operands; a few of a power with any exponent, whose exact value takes a hundred roots, or of 1/3."""
+    count = count // 10 if op in ("power", "cbrt") else count
     rng = np.random.default_rng(sum(map(ord, op)))
     drawn = []
     for uncertainty in uncertainties[: 2 if op in BINARY else 1]:
@@ -86,7 +87,15 @@ def outcomes(op: str, base: Fraction, exact: Fraction, form: Format) -> list[Num
     for _ in range(MULTIPLIED_OUT.get(op, 1) - 1):
         running = None if running is None else rounded(running * base, form)
     ways = list(Direction) if op in FAITHFUL else [Direction.NEAREST]
-    return [rounded(exact, form, way) for way in ways] + ([running] if op in MULTIPLIED_OUT else [])
+    results = [exact, as_a_power(base, form)] if op == "cbrt" else [exact]
+    rounded_once = [rounded(result, form, way) for result in results for way in ways]
+    return rounded_once + ([running] if op in MULTIPLIED_OUT else [])
+
+
+def as_a_power(base: Fraction, form: Format) -> Fraction:
+    """A cube root computed as the power 1/3, which the format rounds."""
+    third = fractions(form.dtype.type(1 / 3)).item()
+    return (rationals.power(abs(base), third) or Fraction(0)) * (1 if base > 0 else -1)
 
 
 def worst_shares(op: str, xs: list[Bounded]) -> list[float]:

@@ -42,11 +42,13 @@ ELSEWHERE = [
 Those that tell rows and columns apart have evaluations of their own.
 """
 
-HALF = {
-    name: [style for i, style in enumerate(STYLES.values()) if (i + j) % 2 == 0 and name in rules_of(style)]
-    for j, name in enumerate(ELSEWHERE)
-}
-"""Every other style for each of these rules, and the others for the next rule."""
+HALF: dict[str, list[Style]] = {name: [] for name in ELSEWHERE}
+"""Every style for every other of these rules that it computes in its own way."""
+
+for number, style in enumerate(STYLES.values()):
+    own = [name for name in ELSEWHERE if name in rules_of(style)]
+    for name in own[number % 2 if len(own) > 1 else 0 :: 2]:
+        HALF[name].append(style)
 
 
 def short_case(optimizer: str, dtype: str) -> Case:

@@ -31,7 +31,7 @@ from tests.conformance.judged import IN_TURN
 
 DOCUMENTS = {
     "fluid": r"(fluid|paddle)\.\S+ \(pages? .*\)",
-    "papers": r"[^()]+ \(20\d\d\), (algorithm|figure) \d",
+    "papers": r"[^()]+ \(20\d\d\), ((algorithm|figure) \d|equations 3 and 4|clipped ADOPT|LaProp|QHAdam)",
     "torch": r"torch\.\S+ \(docstring\)",
 }
 """How the documents of each book are cited."""

@@ -1,0 +1,35 @@
+"""MADGRAD, as published."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Pass, Real
+from optimetry.reference.books.papers.madgrad import MADGRAD
+
+
+def madgrad(
+    w: Real, g: Real, s: Real, v: Real, x: Real, weight: Real, c: Real, rest: Real, epsilon: Real
+) -> tuple[Real, Real, Real]:
+    """``s += k g; v += k g²; w = (1 - c) w + c (x - s / (∛v + ε))``."""
+    s = s + weight * g
+    v = v + weight * (g * g)
+    return rest * w + c * (x - s / (np.cbrt(v) + epsilon)), s, v
+
+
+CUDA = """
+    s = s + weight * g;
+    v = v + weight * (g * g);
+    w = rest * w + c * (x - s / (cube_root_of(v) + epsilon));
+"""
+
+
+def kernel(rule: MADGRAD) -> Kernel:
+    """Return the kernel of MADGRAD."""
+
+    def scalars(lr: float, t: int) -> tuple[float, ...]:
+        return lr * t**0.5, rule.c, 1 - rule.c, rule.epsilon
+
+    sums = ("s", "nu")
+    pass_ = Pass(madgrad, (PARAM, GRAD, *sums, "x0"), (PARAM, *sums), scalars, CUDA)
+    return Kernel((pass_,), regrouped=True)  # the cube roots of libraries differ in their last bits
