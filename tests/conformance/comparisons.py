@@ -61,6 +61,7 @@ HYPERS: dict[str, list[dict[str, Any]]] = {
     ],
     "papers.lion": [{"beta1": 0.7, "beta2": 0.9, "weight_decay": 0.3}],
     "papers.adan": [{"beta1": 0.3, "beta2": 0.4, "beta3": 0.2, "epsilon": 0.1, "weight_decay": 0.3}],
+    "papers.adafactor": [{"c": 0.3, "eps1": 0.1, "eps2": 0.3, "d": 1.03}],
     "papers.adopt": [{"beta1": 0.7, "beta2": 0.9, "epsilon": 0.1}],
     "papers.madgrad": [{"c": 0.3, "epsilon": 0.1}],
     "papers.laprop": [{"mu": 0.7, "nu": 0.9, "epsilon": 0.1}],

@@ -28,6 +28,7 @@ DECLARED = {
         "beta1=0.95, beta2=0.98, epsilon=1e-8, weight_decay=None",
     ),
     "adan": ("Xie et al. (2022), algorithm 1", "beta1=0.02, beta2=0.08, beta3=0.01, epsilon=1e-8, weight_decay=None"),
+    "adafactor": ("Shazeer & Stern (2018), algorithms 4 and 5", "c=0.8, eps1=1e-30, eps2=1e-3, d=1.0"),
     "adopt": ("Taniguchi et al. (2024), clipped ADOPT", "beta1=0.9, beta2=0.9999, epsilon=1e-6"),
     "qhm": ("Ma & Yarats (2019), equations 3 and 4", "nu=0.7, beta=0.999"),
     "qhadam": ("Ma & Yarats (2019), QHAdam", "nu1=None, nu2=None, beta1=None, beta2=None, epsilon=None"),

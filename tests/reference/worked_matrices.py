@@ -1,4 +1,4 @@
-"""Steps of Adafactor and Muon of the book torch, worked by hand as in `worked`; a number is a slot that is not used."""
+"""Steps of Adafactor and Muon, worked by hand as in `worked`; a number is a slot that is not used."""
 
 from tests.reference.worked import Worked
 
@@ -10,6 +10,10 @@ FACTORS = {"row_var": [[10.0], [40.0]], "col_var": [[10.0, 40.0]], "variance": 0
 MUON = {"weight_decay": 0.25, "momentum": 0.5, "a": 2.0, "b": -4.0, "c": 8.0, "eps": 4.0, "ns_steps": 1}
 ONES = [[1.0, 1.0], [1.0, 1.0]]
 BUFFER = {"momentum_buffer": [[2.0, 2.0], [2.0, 2.0]]}
+
+PUBLISHED = {"c": 0.5, "eps1": 12.0, "eps2": 0.125, "d": 1.0}
+EVERYWHERE = {"rows": 0.0, "columns": 0.0, "v": [16.0, 16.0]}
+BY_ROWS = {"rows": [[10.0], [40.0]], "columns": [[10.0, 40.0]], "v": 0.0}
 
 STEPS = [
     # β = 1 - 16^-½ = ¾, α = max(1/8, 4) min(1, 1/4) = 1, w = 4 - ¼ · 4 = 3, V = ¾ · 16 + ¼ · 16 = 16, U = 4/4 = 1
@@ -51,6 +55,32 @@ STEPS = [
         {**VECTOR, "variance": [0.0]},
         [2.0],
         {**VECTOR, "variance": [4.0]},
+    ),
+    # β = 1 - 16^-½ = ¾, α = max(1/8, 4) ½ = 2, V = ¾ · 16 + ¼ (4 + 12) = 16, U = 2/4
+    Worked("papers.adafactor", PUBLISHED, 0.5, 16, [4.0, 4.0], [2.0, -2.0], EVERYWHERE, [3.0, 5.0], EVERYWHERE),
+    # α = 8 · ½; V = ¼ (36 + 28) = 16, so U = ±1½, which RMS(U) makes ±1
+    Worked(
+        "papers.adafactor",
+        {**PUBLISHED, "eps1": 28.0, "eps2": 8.0},
+        0.5,
+        16,
+        [4.0, 4.0],
+        [6.0, -6.0],
+        {**EVERYWHERE, "v": [0.0, 0.0]},
+        [0.0, 8.0],
+        EVERYWHERE,
+    ),
+    # R = ¾ (8, 48) + ¼ (4 + 12) = (10, 40), and C; V = R C / 25 = (4, 16; 16, 64), U = (1, ½; ½, ¼)
+    Worked(
+        "papers.adafactor",
+        PUBLISHED,
+        0.5,
+        16,
+        SQUARE,
+        [[2.0, 2.0], [2.0, 2.0]],
+        {"rows": [[8.0], [48.0]], "columns": [[8.0, 48.0]], "v": 0.0},
+        [[2.0, 3.0], [3.0, 3.5]],
+        BY_ROWS,
     ),
     # B = ½ · 2 + 1 = 2, B̃ = 1 + ½ · 2 = 2, X = B̃/(4 + 4) = ¼, A = X Xᵀ = ⅛, -4 A + 8 A² = -¼, X = 2 · ¼ - 2 · ¼ · ¼ = ⅜
     Worked("torch.muon", MUON, 1.0, 1, SQUARE, ONES, BUFFER, [[2.625, 2.625], [2.625, 2.625]], BUFFER),

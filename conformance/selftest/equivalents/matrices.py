@@ -1,6 +1,7 @@
 """Honest evaluations of the rules that tell rows and columns apart, none of them a copy of the reference's own.
 
-For vectors `BySums` and `Transposed` are the reference itself; so is `InFloat64` in float64, where it is not tried.
+For vectors all of Adafactor but `ByNorms` and `InFloat64` are the reference itself; so is `InFloat64` in float64, where
+it is not tried.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from optimetry.reference.books.papers.adafactor import Adafactor as Published
 from optimetry.reference.books.torch.adafactor import Adafactor
 from optimetry.reference.books.torch.muon import Muon
 from optimetry.reference.norms import norm
@@ -90,6 +92,37 @@ class InFloat64(Adafactor):
         return new.astype(param.dtype), State(**kept)
 
 
+class AsPrinted(Published):
+    """Sums for means, as the algorithm is printed, and the root of each factor."""
+
+    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        """One update, of matrices alone."""
+        if grad.ndim < 2:
+            return super().update(param, grad, state, lr, t)
+        squared, new = grad * grad + self.eps1, t**-self.c
+        row, column = (
+            lerp(old, np.sum(squared, axis=axis, keepdims=True), new)
+            for axis, old in ((-1, state.rows), (-2, state.columns))
+        )
+        update = grad / (np.sqrt(row / np.sum(row, axis=-2, keepdims=True)) * np.sqrt(column))
+        scale = np.maximum(self.eps2, np.sqrt(np.sum(np.square(param)) / param.size))
+        length = np.sqrt(np.sum(np.square(update)) / grad.size)
+        return param - lr * scale * self.d / np.maximum(self.d, length) * update, State(rows=row, columns=column, v=0.0)
+
+
+class ColumnsFirst(Published):
+    """Every matrix transposed, with the statistics of rows and of columns exchanged."""
+
+    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        """One update of the transposed arrays."""
+        if grad.ndim < 2:
+            return super().update(param, grad, state, lr, t)
+        turn = np.matrix_transpose
+        turned = State(rows=turn(state.columns), columns=turn(state.rows), v=0.0)
+        param, new = super().update(turn(param), turn(grad), turned, lr, t)
+        return turn(param), State(rows=turn(new.columns), columns=turn(new.rows), v=0.0)
+
+
 class InBfloat16(Muon):
     """The iteration in bfloat16, as every implementation has it."""
 
@@ -119,5 +152,14 @@ class FromTheRight(Muon):
         return x
 
 
-HONEST_RULES: tuple[type[Rule], ...] = (ByNorms, BySums, Transposed, InFloat64, InBfloat16, FromTheRight)
+HONEST_RULES: tuple[type[Rule], ...] = (
+    ByNorms,
+    BySums,
+    Transposed,
+    InFloat64,
+    AsPrinted,
+    ColumnsFirst,
+    InBfloat16,
+    FromTheRight,
+)
 """Other evaluations of the rules that they are subclasses of."""

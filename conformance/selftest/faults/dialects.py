@@ -17,6 +17,7 @@ COUNTING = {
     "lamb": ("bias_corrected",),
     "momentum": ("dampened_after_first_step",),
     "papers.adabelief": ("documented",),
+    "papers.adafactor": ("documented",),
     "papers.adan": ("documented",),
     "torch.adafactor": ("documented",),
     "torch.asgd": ("documented",),

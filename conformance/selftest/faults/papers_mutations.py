@@ -89,6 +89,16 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ),
         ("change_not_in_the_step", "(m + (1 - self.beta2) * v)", "m"),
     ),
+    "papers.adafactor": (
+        ("weights_swapped", "1 - t**-self.c", "t**-self.c"),
+        ("epsilon_clamps", "np.square(grad) + self.eps1", "np.maximum(np.square(grad), self.eps1)"),
+        ("scale_of_the_norm", "rms(param)", "np.sqrt(np.sum(np.square(param)))"),
+        ("factors_not_normalised", "rows / np.mean(rows, axis=-2, keepdims=True)", "rows"),
+        ("normalised_over_all_matrices", "np.mean(rows, axis=-2, keepdims=True)", "np.mean(rows)"),
+        ("columns_ignored", "keepdims=True) * columns", "keepdims=True) * rows"),
+        ("never_clipped", " / np.maximum(1.0, rms(update) / self.d)", ""),
+        ("rate_falls", "* lr *", "* np.minimum(lr, 1 / t**0.5) *"),
+    ),
     "papers.adopt": (
         (
             "own_square_in_the_root",
@@ -206,6 +216,7 @@ NOT_FOUND = (
 OUTCOMES = {
     **dict.fromkeys(NOT_FOUND, "diverges"),
     **{name: f"dialect: {rule}" for name, rule in ELSEWHERE.items()},
+    **{f"papers.adafactor_{change}": "diverges" for change, *_ in MUTATIONS["papers.adafactor"]},  # are not searched
     "papers.lion_average_stored": "diverges: sign_of_momentum with beta1 and beta2 swapped",
     "papers.novograd_second_moment_from_zero": "dialect: second_moment=from_zero",
     "papers.adan_decay_as_of_adamw": DECAYS.format("apart from the gradient, times the learning rate"),

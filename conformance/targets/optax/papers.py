@@ -24,6 +24,11 @@ def adan(learning_rate: Any, *, beta1: Any, beta2: Any, beta3: Any, **others: An
     return optax.adan(learning_rate, b1=1 - beta1, b2=1 - beta2, b3=1 - beta3, eps_root=0.0, **others)
 
 
+def adafactor(learning_rate: Any, *, c: Any, **numbers: Any) -> Any:
+    """Make Adafactor with factors of matrices of every size."""
+    return optax.adafactor(learning_rate, min_dim_size_to_factor=0, decay_rate=c, **numbers)
+
+
 def madgrad(learning_rate: Any, *, c: Any, eps: Any) -> Any:
     """Make MADGRAD; Optax' momentum is the share of the parameter, the publication's that of the dual average."""
     return optax.contrib.madgrad(learning_rate, momentum=1 - c, eps=eps)
@@ -69,6 +74,9 @@ PAPERS: Mapping[str, OptaxRule] = {
         adan,
         {"beta1": "beta1", "beta2": "beta2", "beta3": "beta3", **EPSILON, **DECAY},
         slots={"previous": "g", "step": "t"},
+    ),
+    "papers.adafactor": OptaxRule(
+        adafactor, {"c": "c", "eps": "eps1", "clipping_threshold": "d"}, pinned={"eps2": 1e-3}
     ),
     "papers.adopt": OptaxRule(optax.contrib.adopt, {**BETAS, **EPSILON}, slots=MOMENTS),
     "papers.ademamix": OptaxRule(

@@ -11,7 +11,10 @@ from optimetry.conformance.naming.families import FAMILIES
 from optimetry.conformance.naming.families.family import axes
 from optimetry.conformance.naming.known.points import at
 from optimetry.reference.rule import State
-from tests.conformance.naming.test_book_variants_by_hand import CHOICES, FACTOR, LR
+from tests.conformance.naming.one_step import LR
+from tests.conformance.naming.test_book_variants_by_hand import CHOICES as OF_TORCH
+from tests.conformance.naming.test_book_variants_by_hand import FACTOR
+from tests.conformance.naming.test_paper_variants_by_hand import CHOICES as OF_PAPERS
 
 GATHERED = {"momentum": 0.5, "weight_decay": 0.0, "nesterov": False, "eps": 1.0, "ns_steps": 0}
 TALL = np.sqrt(2)  # the root of 2 rows by 1 column
@@ -34,6 +37,14 @@ MATRICES: list[tuple[str, dict[str, str], dict[str, Any], Any, Any, Any]] = [
         None,
         [[[1.0, 2.0]], [[3.0, 4.0]]],  # in the first step the means of the squares alone: 5/2 and 25/2; 5 and 10
         np.array([[[1, 2]], [[3, 4]]]) / np.sqrt(np.array([[[12.5, 25.0]], [[62.5, 125.0]]]) / 7.5),
+    ),
+    (
+        "papers.adafactor",
+        {"factored": "largest"},
+        {"c": 0.5, "eps1": 1.0, "eps2": 1.0, "d": 2.0},
+        None,
+        [[[1.0, 2.0]], [[3.0, 4.0]]],  # the means of 2 and 5, 10 and 17: 7/2 and 27/2; 6 and 11
+        np.array([[[1, 2]], [[3, 4]]]) / np.sqrt(np.array([[[21.0, 38.5]], [[81.0, 148.5]]]) / 8.5),
     ),
     (
         "torch.adafactor",
@@ -69,7 +80,7 @@ def test_a_buffer_normalised_in_place_is_what_its_text_says() -> None:
 
 
 def test_every_choice_is_worked_out() -> None:
-    worked = {(name, *choice) for name, point, *_ in (*CHOICES, *MATRICES) for choice in point.items()}
+    worked = {(name, *choice) for name, point, *_ in (*OF_TORCH, *OF_PAPERS, *MATRICES) for choice in point.items()}
     declared = {
         (name, axis.name, value)
         for name, family in FAMILIES.items()

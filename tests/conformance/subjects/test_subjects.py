@@ -29,9 +29,12 @@ from optimetry.reference.precision import working
 from optimetry.reference.rules import RULES
 from tests.conformance.judged import IN_TURN
 
+NAMED = "algorithms 4 and 5|equations 3 and 4|clipped ADOPT|LaProp|QHAdam"
+"""What of a publication is cited otherwise than as one algorithm or figure."""
+
 DOCUMENTS = {
     "fluid": r"(fluid|paddle)\.\S+ \(pages? .*\)",
-    "papers": r"[^()]+ \(20\d\d\), ((algorithm|figure) \d|equations 3 and 4|clipped ADOPT|LaProp|QHAdam)",
+    "papers": rf"[^()]+ \(20\d\d\), ((algorithm|figure) \d|{NAMED})",
     "torch": r"torch\.\S+ \(docstring\)",
 }
 """How the documents of each book are cited."""

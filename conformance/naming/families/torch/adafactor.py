@@ -58,7 +58,7 @@ class AdafactorFamily(Adafactor):
         squared = np.square(grad) + self.eps1 if self.epsilon == "squares" else np.square(grad)
         row_var, col_var, variance = state.row_var, state.col_var, state.variance
         if grad.ndim > 1:
-            along_row, along_column = self.dimensions(grad.shape)
+            along_row, along_column = dimensions(grad.shape, self.factored)
             row_var = beta2 * row_var + (1 - beta2) * np.mean(squared, axis=along_row, keepdims=True)
             col_var = beta2 * col_var + (1 - beta2) * np.mean(squared, axis=along_column, keepdims=True)
             estimate = row_var * col_var / self.at_least(np.mean(row_var, axis=along_column, keepdims=True))
@@ -80,16 +80,17 @@ class AdafactorFamily(Adafactor):
             return self.scaled(rate, param)
         return lr if self.decay == "with_lr" else 1.0
 
-    def dimensions(self, shape: tuple[int, ...]) -> tuple[int, int]:
-        """Return the dimensions that rows and columns run along, counted from the last."""
-        if self.factored != "largest":
-            return (-1, -2) if self.factored == "last" else (1 - len(shape), -len(shape))
-        *_, next_largest, largest = sorted(range(-len(shape), 0), key=lambda i: shape[i])
-        return largest, next_largest
-
     def at_least(self, divisor: Array) -> Array:
         """Return a divisor, or epsilon where that is larger and has not been added before."""
         return np.maximum(divisor, self.eps1) if self.epsilon == "divisors" else divisor
+
+
+def dimensions(shape: tuple[int, ...], factored: str) -> tuple[int, int]:
+    """Return the dimensions that rows and columns run along, counted from the last."""
+    if factored != "largest":
+        return (-1, -2) if factored == "last" else (1 - len(shape), -len(shape))
+    *_, next_largest, largest = sorted(range(-len(shape), 0), key=lambda i: shape[i])
+    return largest, next_largest
 
 
 dialect = dialects_of(AdafactorFamily)
