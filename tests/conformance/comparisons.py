@@ -66,7 +66,7 @@ HYPERS: dict[str, list[dict[str, Any]]] = {
     "papers.madgrad": [{"c": 0.3, "epsilon": 0.1}],
     "papers.laprop": [{"mu": 0.7, "nu": 0.9, "epsilon": 0.1}],
     "papers.adamod": [{"beta1": 0.7, "beta2": 0.9, "beta3": 0.3, "epsilon": 0.1}],
-    "papers.ademamix": [{"beta1": 0.7, "beta2": 0.9, "beta3": 0.8, "alpha": 3.0, "epsilon": 0.1, "weight_decay": 0.3}],
+    "papers.ademamix": [{"beta1": 0.7, "beta2": 0.9, "beta3": 0.8, "alpha": 3.3, "epsilon": 0.1, "weight_decay": 0.3}],
     "papers.radam": [{"beta1": 0.7, "beta2": 0.9}],
     "papers.lars": [{"momentum": 0.7, "weight_decay": 0.3, "eta": 0.9}],
     "papers.novograd": [{"beta1": 0.7, "beta2": 0.9, "epsilon": 0.1, "weight_decay": 0.3}],
@@ -82,6 +82,9 @@ HYPERS: dict[str, list[dict[str, Any]]] = {
     "dgc_compress": [{"momentum": 0.7, "sparsity": 0.75, "use_nesterov": look_ahead} for look_ahead in (False, True)],
 }
 LEARNING_RATES = [0.1, 0.1, 0.03, 0.03, 0.2, 0.2]
+WITH_ZERO = {"papers.madgrad": [0.1, 0.0, 0.03, 0.03, 0.2, 0.2]}
+"""Rates of rules whose dialects differ at a rate of 0."""
+
 SEED = 20240229
 
 
@@ -118,7 +121,7 @@ def cases_of(name: str, dtype: Any) -> list[Case]:
                 name,
                 dtype.name,
                 hyper,
-                tuple(LEARNING_RATES),
+                tuple(WITH_ZERO.get(name, LEARNING_RATES)),
                 tuple(param.astype(dtype) for param in params),
                 tuple(tuple(grad.astype(dtype) for grad in step) for step in grads),
             )

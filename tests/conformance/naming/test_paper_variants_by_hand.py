@@ -82,13 +82,6 @@ CHOICES: list[Choice] = [
         3,
         W - LR * (0.7 * 0.2 + 0.3 * LR * G / (math.sqrt(v(G) / C2) + EPS)) / (0.7 * 0.1 + 0.3 * LR),
     ),
-    (
-        "papers.laprop",
-        {"epsilon_placement": "uncorrected"},
-        PROPAGATED,
-        3,
-        W - LR * (0.7 * 0.2 + 0.3 * G * math.sqrt(C2) / (math.sqrt(v(G)) + EPS)) / C1,
-    ),
     ("papers.adamod", {"correction": "rate"}, BOUNDED, 3, bounded(LR / C1 / (math.sqrt(v(G) / C2) + EPS), 1.0)),
     (
         "papers.adamod",

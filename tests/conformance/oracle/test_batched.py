@@ -23,7 +23,7 @@ from optimetry.reference.books import BOOKS
 
 RULES = [name for book in BOOKS.values() for name in book]
 
-ALONE_ALWAYS = {"torch.adafactor", "torch.muon"}
+ALONE_ALWAYS = {"papers.adafactor", "torch.adafactor", "torch.muon"}
 """Rules to which the shape of a tensor matters."""
 
 

@@ -50,7 +50,6 @@ declare(
     settings=(
         Setting(
             {"c": 0.5, "eps1": 0.01, "eps2": 0.1, "d": 1.25},
-            rates=(0.3, 0.3, 0.07),
             shapes=((3, 2, 2), (2, 3, 2), (2, 2, 3)),
             pool=40,
         ),

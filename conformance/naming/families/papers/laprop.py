@@ -15,7 +15,7 @@ from optimetry.reference.rule import Array, State
 
 @dataclass(frozen=True, kw_only=True)
 class LaPropFamily(LaProp):
-    """LaProp, with a choice of where the learning rate and the correction stand."""
+    """LaProp, with a choice of where the learning rate stands."""
 
     rate_placement: str = axis(
         "outside",
@@ -23,9 +23,6 @@ class LaPropFamily(LaProp):
             "outside": "m = mu*m + (1-mu)*g/d; w -= lr*m / (1-mu^t)",
             "averaged": "m = mu*m + (1-mu)*lr*g/d; r = mu*r + (1-mu)*lr; w -= lr*m/r, or m where r is 0",
         },
-    )
-    epsilon_placement: str = axis(
-        "corrected", {"corrected": "d = sqrt(n/(1-nu^t)) + eps", "uncorrected": "d = (sqrt(n) + eps) / sqrt(1-nu^t)"}
     )
     step_count: str = step_count()
 
@@ -36,11 +33,7 @@ class LaPropFamily(LaProp):
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         n = self.nu * state.n + (1 - self.nu) * np.square(grad)
-        correction = 1 - self.nu**t
-        if self.epsilon_placement == "corrected":
-            normalized = grad / (np.sqrt(n / correction) + self.epsilon)
-        else:
-            normalized = grad * np.sqrt(correction) / (np.sqrt(n) + self.epsilon)
+        normalized = grad / (np.sqrt(n / (1 - self.nu**t)) + self.epsilon)
         rate = self.mu * state.rate + (1 - self.mu) * lr
         if self.rate_placement == "outside":
             m = self.mu * state.m + (1 - self.mu) * normalized
