@@ -75,7 +75,7 @@ class Arena:
     """The parameters of one dtype, and all other arrays that a step changes.
 
     Args:
-        initial_state: returns the initial value of each slot for an array like a parameter.
+        initial_state: returns the initial value of each slot for an array like a parameter: a number, or that array.
         ring: the slot that holds several arrays for each parameter, see `Kernel`.
         numbers: the slots of one number for each parameter.
         factors: says which slots are averages of rows and columns, and their shapes; see `Kernel`.
@@ -112,18 +112,16 @@ class Arena:
         self.ring, self.factors = ring, factors
         self.slots: dict[str, Column] = {}
         self.numbers: dict[str, Array] = {}
-        elsewhere = initial_state(np.ones(1, dtypes.compute))
-        begun = set()  # slots that begin as the parameter
-        for slot, initial in initial_state(np.zeros(1, dtypes.compute)).items():
+        of_zero, of_one = (initial_state(np.full(1, number, dtypes.compute)) for number in (0, 1))
+        as_parameter = [slot for slot in of_zero if np.any(of_zero[slot] != of_one[slot])]
+        for slot, initial in of_zero.items():
             if slot in numbers:
                 self.numbers[slot] = device.zeros(len(parameters), dtypes.compute)
                 device.assign(self.numbers[slot], np.broadcast_to(initial, len(parameters)))
                 continue
             sizes = [math.prod(self._shape(slot, i)) for i in range(len(self.flat))]
             self.slots[slot] = Column(self.flat, dtypes.compute, device, initial.size, initial.ndim > 1, sizes)
-            if (elsewhere[slot] != initial).any():
-                begun.add(slot)
-            elif initial.any():
+            if initial.any():
                 block = self.slots[slot].block
                 device.assign(block, np.broadcast_to(initial.flat[0], block.shape))
         self.master: Column | None = None
@@ -131,7 +129,7 @@ class Arena:
             self.master = Column(self.flat, dtypes.compute, device)
             for tensor, parameter in enumerate(self.flat):
                 device.assign(self.real(tensor), device.copied(parameter))
-        for slot, tensor in product(begun, range(len(self.flat))):
+        for slot, tensor in product(as_parameter, range(len(self.flat))):
             device.assign(self.current(slot, tensor), device.copied(self.real(tensor)))
         self._bases = np.array([address_of(parameter) for parameter in self.flat], np.int64)
 
