@@ -11,12 +11,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from optimetry.conformance.naming.families.family import Dialect
 from optimetry.conformance.naming.known.points import PointClass, documented_class, formula_of, named_classes
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.subject import LEARNING_RATE, Subject
 from optimetry.reference.declaration import Declared, Hyperparameter
+from optimetry.reference.rule import Rule
 
 SYNONYMS: Mapping[str, str] = {
     "alpha": "rho",
@@ -93,6 +96,8 @@ def rules_elsewhere(optimizer: str, pinned: frozenset[str] = frozenset()) -> tup
 def starts_elsewhere(optimizer: str, unused: frozenset[str]) -> tuple[PointClass, ...]:
     """Return the rules that a search may start from: as `rules_elsewhere`, or with a number at 0; the plainest first.
 
+    One with a number at 0 that leaves another without a use, or that is a plainer rule then, is left out.
+
     Args:
         optimizer: the rule's name.
         unused: the numbers for which no use is needed.
@@ -100,12 +105,40 @@ def starts_elsewhere(optimizer: str, unused: frozenset[str]) -> tuple[PointClass
     others = _others(optimizer, unused, zeros=True)
     starts = [(_class(optimizer, there, names, documented_class(there.name)), there) for there, names in others]
     starts.sort(key=lambda start: (len(_without(start[0])), len(start[1].hyperparameters())))
-    return tuple(start for start, _ in starts)
+    hyper = subject_named(optimizer).declaration.typical().hyper()
+    known: dict[PointClass, list[float]] = {}
+    for start, there in starts:
+        computed = _some_steps(start.of(hyper))
+        plainer = _without(start) and any(np.allclose(computed, steps, rtol=1e-9) for steps in known.values())
+        if not plainer and _uses_all(start, there):
+            known[start] = computed
+    return tuple(known)
 
 
 def _without(start: PointClass) -> tuple[str, ...]:
     """Return what another rule is without."""
     return start.dialect.without if isinstance(start.dialect, OtherRule) else ()
+
+
+def _uses_all(start: PointClass, there: Subject) -> bool:
+    """Whether every number of another rule, but for those that are 0, changes what it computes."""
+    without = dict.fromkeys(_without(start), 0.0)
+    rule = there.declaration.typical().with_values(without)
+    numbers = [x for x in there.hyperparameters() if x.kind is not bool and x.name not in without] if without else []
+    others = ([_some_steps(rule.with_values({x.name: corner})) for corner in x.corners] for x in numbers)
+    return all(any(steps != _some_steps(rule) for steps in changed) for changed in others)
+
+
+def _some_steps(rule: Declared) -> list[float]:
+    """Return the parameters behind each of some steps, whose gradients change their signs."""
+    assert isinstance(rule, Rule)
+    rng = np.random.default_rng(0)
+    param, computed = rng.normal(size=(1, 32)), []
+    state = rule.initial_state(param)
+    for t in range(1, 5):
+        param, state = rule.update(param, rng.normal(size=param.shape), state, 0.1, t)
+        computed += param.reshape(-1).tolist()
+    return computed
 
 
 @cache

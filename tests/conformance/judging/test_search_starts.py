@@ -129,3 +129,11 @@ def test_a_formula_that_bounds_next_to_nothing_explains_nothing():
     assert not says_enough(Identity(None, document, silent))
     assert says_enough(Identity(None, document, half))
     assert says_enough(Identity(None, silent, silent)), "the document bounds no more of these runs"
+
+
+def test_a_start_with_a_number_at_0_uses_its_others_and_is_no_plainer_rule() -> None:
+    """AdEMAMix without alpha does not use beta3, AdaMod without beta3 is Adam, QHAdam without shares has no average."""
+    starts = {start.name for start in starts_elsewhere("adam", frozenset())}
+    assert {"papers.adam", "torch.adamw", "papers.novograd without weight_decay"} <= starts
+    without = ("ademamix without alpha and weight_decay", "adamod without beta3", "qhadam without nu1 and nu2")
+    assert starts.isdisjoint(f"papers.{name}" for name in (*without, "adamw without weight_decay"))
