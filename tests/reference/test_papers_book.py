@@ -39,7 +39,7 @@ DECLARED = {
     ),
     "madgrad": ("Defazio & Jelassi (2021), algorithm 1", "c=None, epsilon=None"),
     "ftml": ("Zheng & Kwok (2017), algorithm 1", "beta1=0.6, beta2=0.999, epsilon=1e-8"),
-    "adamod": ("Ding et al. (2019), algorithm 1", "beta1=0.9, beta2=0.999, beta3=None, epsilon=1e-8"),
+    "adamod": ("Ding et al. (2019), AdaMod", "beta1=0.9, beta2=0.999, beta3=None, epsilon=1e-8"),
     "signum": ("Bernstein et al. (2018), algorithm 2", "beta=None"),
 }
 """For each rule: its publication, and its hyperparameters with their defaults, None where none is recommended."""

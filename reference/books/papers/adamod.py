@@ -26,7 +26,7 @@ class AdaMod(Rule):
         \eta = \frac{\alpha}{\sqrt{\hat v} + \epsilon} \qquad s \leftarrow \beta_3 s + (1 - \beta_3) \eta \qquad
         \theta \leftarrow \theta - \min(\eta, s) \hat m
 
-    Documented: Ding et al. (2019), algorithm 1.
+    Documented: Ding et al. (2019), AdaMod.
     """
 
     beta1: float = hyper(0.9, "[0, 1)", "decay of the first moment", corners=(0.9, 0.0, 0.5))

@@ -29,7 +29,7 @@ from optimetry.reference.precision import working
 from optimetry.reference.rules import RULES
 from tests.conformance.judged import IN_TURN
 
-NAMED = "algorithms 4 and 5|equations 3 and 4|clipped ADOPT|LaProp|QHAdam"
+NAMED = "algorithms 4 and 5|equations 3 and 4|AdaMod|clipped ADOPT|LaProp|QHAdam"
 """What of a publication is cited otherwise than as one algorithm or figure."""
 
 DOCUMENTS = {
