@@ -19,12 +19,25 @@ BLOCK = re.compile(r"^```\{published\} (\S+)\n```$", re.MULTILINE)
 IMAGE = re.compile(r"(!\[[^\]]*\]\()")
 
 
-class Rules(SphinxDirective):
+class Generated(SphinxDirective):
+    """A part that the code makes: its page is read in every build, as its own file does not show a change."""
+
+    def run(self) -> list[nodes.Node]:
+        """Make the part."""
+        self.env.note_reread()
+        return self.made()
+
+    def made(self) -> list[nodes.Node]:
+        """Return the nodes that stand in its place."""
+        raise NotImplementedError
+
+
+class Rules(Generated):
     """Every rule of a book, or every wrapper."""
 
     required_arguments = 1
 
-    def run(self) -> list[nodes.Node]:
+    def made(self) -> list[nodes.Node]:
         """Make a section for each."""
         (page,) = self.arguments
         if page not in rules.pages():
@@ -32,20 +45,20 @@ class Rules(SphinxDirective):
         return self.parse_text_to_nodes(rules.page_of(page), allow_section_headings=True)
 
 
-class Commands(SphinxDirective):
+class Commands(Generated):
     """Every command with its help."""
 
-    def run(self) -> list[nodes.Node]:
+    def made(self) -> list[nodes.Node]:
         """Make a section for each."""
         return self.parse_text_to_nodes(commands.page(), allow_section_headings=True)
 
 
-class Picture(SphinxDirective):
+class Picture(Generated):
     """A picture of the explanation, drawn while the site is built."""
 
     required_arguments = 1
 
-    def run(self) -> list[nodes.Node]:
+    def made(self) -> list[nodes.Node]:
         """Draw it where the directive stands."""
         (name,) = self.arguments
         if name not in pictures.PICTURES:
