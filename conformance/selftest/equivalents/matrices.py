@@ -6,7 +6,7 @@ it is not tried.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import ml_dtypes
 import numpy as np
@@ -68,17 +68,35 @@ class BySums(Adafactor):
         return param, State(row_var=row_var, col_var=col_var, variance=0.0)
 
 
-class Transposed(Adafactor):
+class Transposing(Rule):
     """Every matrix transposed, with the statistics of rows and of columns exchanged."""
+
+    factors: ClassVar[tuple[str, str]]
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         """One update of the transposed arrays."""
         if grad.ndim < 2:
             return super().update(param, grad, state, lr, t)
         turn = np.matrix_transpose
-        turned = State(row_var=turn(state.col_var), col_var=turn(state.row_var), variance=0.0)
-        param, new = super().update(turn(param), turn(grad), turned, lr, t)
-        return turn(param), State(row_var=turn(new.col_var), col_var=turn(new.row_var), variance=0.0)
+        param, new = super().update(turn(param), turn(grad), self._exchanged(state), lr, t)
+        return turn(param), self._exchanged(new)
+
+    def _exchanged(self, state: State) -> State:
+        rows, columns = self.factors
+        turned = {rows: np.matrix_transpose(state[columns]), columns: np.matrix_transpose(state[rows])}
+        return State(**{**state, **turned})
+
+
+class Transposed(Transposing, Adafactor):
+    """Adafactor of torch, transposed."""
+
+    factors = ("row_var", "col_var")
+
+
+class ColumnsFirst(Transposing, Published):
+    """Adafactor as published, transposed."""
+
+    factors = ("rows", "columns")
 
 
 class InFloat64(Adafactor):
@@ -108,19 +126,6 @@ class AsPrinted(Published):
         scale = np.maximum(self.eps2, np.sqrt(np.sum(np.square(param)) / param.size))
         length = np.sqrt(np.sum(np.square(update)) / grad.size)
         return param - lr * scale * self.d / np.maximum(self.d, length) * update, State(rows=row, columns=column, v=0.0)
-
-
-class ColumnsFirst(Published):
-    """Every matrix transposed, with the statistics of rows and of columns exchanged."""
-
-    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
-        """One update of the transposed arrays."""
-        if grad.ndim < 2:
-            return super().update(param, grad, state, lr, t)
-        turn = np.matrix_transpose
-        turned = State(rows=turn(state.columns), columns=turn(state.rows), v=0.0)
-        param, new = super().update(turn(param), turn(grad), turned, lr, t)
-        return turn(param), State(rows=turn(new.columns), columns=turn(new.rows), v=0.0)
 
 
 class InBfloat16(Muon):
