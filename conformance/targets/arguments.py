@@ -10,11 +10,12 @@ PAIRS: Mapping[str, tuple[str, ...]] = {
     "step_sizes": ("step_size_min", "step_size_max"),
     "eps": ("eps1", "eps2"),
     "ns_coefficients": ("a", "b", "c"),
+    "nus": ("nu1", "nu2"),
 }
 """Arguments that are several numbers, with the hyperparameter that is each."""
 
-THREE_BETAS = ("betas", ("beta1", "beta2", "beta3"))
-"""The same where a rule has a third."""
+OTHER_BETAS = (("betas", ("beta1", "beta2", "beta3")), ("betas", ("mu", "nu")))
+"""The same where a rule has a third, or calls the two otherwise."""
 
 WORDS: Mapping[str, tuple[str, str]] = {"adjust_lr_fn": ("match_rms_adamw", "match_rms_adamw")}
 """Arguments that are words, with the flag that stands for one of two."""

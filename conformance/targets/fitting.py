@@ -13,7 +13,7 @@ from optimetry.conformance.subjects.names import near_miss, not_among
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.subject import DECAY_STRENGTHS, LEARNING_RATE
-from optimetry.conformance.targets.arguments import PAIRS, RATES, SYNONYMS, THREE_BETAS, WORDS
+from optimetry.conformance.targets.arguments import OTHER_BETAS, PAIRS, RATES, SYNONYMS, WORDS
 from optimetry.conformance.targets.limits import ONE_RATE
 from optimetry.conformance.targets.offers import Source, documented_name
 from optimetry.reference.declaration import Hyperparameter
@@ -267,7 +267,7 @@ class _Fitting:
         """Yield arguments with the hyperparameters that they are named for, the likeliest first."""
         yield from getattr(self.row, "arguments", {}).items()
         yield from ((name, name) for name in self.declared)
-        yield from (THREE_BETAS, *PAIRS.items())
+        yield from (*OTHER_BETAS, *PAIRS.items())
         yield from ((argument, flag) for argument, (flag, _) in WORDS.items())
         for names in SYNONYMS:
             yield from ((argument, name) for name in names for argument in names if argument != name)

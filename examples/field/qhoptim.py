@@ -17,7 +17,7 @@ class Target(TorchClasses):
         "torch.adam": (QHAdam, PLAIN),
         "torch.adamw": (QHAdam, {**PLAIN, "decouple_weight_decay": True}),
         "momentum": (QHM, {"nu": 1.0}),
-        "papers.qhm": (QHM, {"momentum": "beta"}),
-        "papers.qhadam": (QHAdam, {"nus": ("nu1", "nu2")}),
+        "papers.qhm": (QHM, {}),
+        "papers.qhadam": (QHAdam, {}),
         "sgd": (QHM, {"nu": 0.0, "momentum": 0.5}),
     }

@@ -19,6 +19,9 @@ def test_betas_are_as_many_as_the_rule_has() -> None:
     taken = [Taken(name, False) for name in ("lr", "betas", "eps", "weight_decay")]
     assert fitted("x", "papers.adan", taken, {}).arguments["betas"] == ("beta1", "beta2", "beta3")
     assert fitted("x", "torch.adamw", taken, {}).arguments["betas"] == ("beta1", "beta2")
+    assert fitted("x", "papers.laprop", taken, {}).arguments["betas"] == ("mu", "nu")
+    shares = fitted("x", "papers.qhadam", [*taken, Taken("nus", False)], {}).arguments
+    assert (shares["betas"], shares["nus"]) == (("beta1", "beta2"), ("nu1", "nu2"))
 
 
 def test_mu_is_what_the_rule_has_of_a_momentum_and_a_decay() -> None:
