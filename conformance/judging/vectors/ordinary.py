@@ -22,6 +22,7 @@ from optimetry.conformance.numerics.formats import flushing
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import run_of
+from optimetry.reference.books import BOOKS
 
 SEED = 0
 """What the cases are drawn from."""
@@ -32,8 +33,9 @@ TRIED = 160
 LARGEST = 150
 """Elements of a vector, over all steps: larger ones tell little more, and are chosen for what no smaller one tells."""
 
-BUDGET = 900
-"""Elements of a set, over all steps, which keeps every book below 2 MB; what has another trait is added."""
+BUDGET, RULES = 900, 14
+"""Elements of a set, over all steps, and for so many rules of a book: with more, each has less, which keeps every book
+below 2 MB. What has another trait is added."""
 
 LARGE = 1000.0
 """Gradients above it show clips that nobody has asked for."""
@@ -50,11 +52,12 @@ def chosen(optimizer: str, dtype: str) -> list[tuple[Case, list[Dialect]]]:
     """Choose the cases of a set, each with the dialects that it tells apart from the rule."""
     selected: list[tuple[Case, list[Dialect]]] = []
     left, seen, cost = list(DIALECTS.get(optimizer, ())), set[Any](), 0
+    budget = BUDGET * min(1.0, RULES / len(BOOKS[subject_named(optimizer).book]))
     for case in candidates(optimizer, dtype):
         size, traits = case.elements, set(_traits(case))
         if size > LARGEST and not left:
             break
-        fits = size <= LARGEST and (cost + size <= BUDGET or not traits <= seen)
+        fits = size <= LARGEST and (cost + size <= budget or not traits <= seen)
         flags = [
             dialect for dialect in DIALECTS.get(optimizer, ()) if (fits or dialect in left) and not _same(case, dialect)
         ]
