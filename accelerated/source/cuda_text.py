@@ -67,9 +67,8 @@ typedef unsigned short half;
 typedef {real} real;
 constexpr int THREADS = {threads}, BATCH = {batch};
 
-// Wide in any format: powf and cbrtf err by more than a rounding.
+// Wide in any format: powf errs by more than a rounding.
 __device__ inline real power_of(real base, real exponent) {{ return (real)pow((double)base, (double)exponent); }}
-__device__ inline real cube_root_of(real x) {{ return (real)cbrt((double)x); }}
 
 // The sum over the threads of a block, for its first thread.
 __device__ inline double block_sum(double mine) {{

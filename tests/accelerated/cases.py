@@ -82,18 +82,14 @@ def kernel(name: str, hyper: dict[str, Any]) -> Kernel:
     return kernel_of(rule_named(name).of(hyper))
 
 
-LIBRARY = {"power_of(": "power_of(w, g)", "cube_root_of(": "cube_root_of(w)"}
-"""The functions of CUDA texts that a library computes, each with a call."""
-
-
 def has_norms(kernel: Kernel) -> bool:
     """Whether the kernel sums, in an order of its own."""
     return any(pass_.sums for pass_ in kernel.passes)
 
 
 def has_power(kernel: Kernel) -> bool:
-    """Whether the kernel raises to a general power or takes a cube root, which a library does."""
-    return any(function in pass_.cuda for pass_ in kernel.passes for function in LIBRARY)
+    """Whether the kernel raises to a general power, which a library does."""
+    return any("power_of(" in pass_.cuda for pass_ in kernel.passes)
 
 
 def is_exact(kernel: Kernel) -> bool:

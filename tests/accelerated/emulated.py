@@ -44,7 +44,6 @@ static bool ended[1024];
 static inline void __syncthreads() { swapcontext(&fibres[threadIdx.x], &scheduler); }
 static inline float sqrt(float x) { return __builtin_sqrtf(x); }
 static inline double sqrt(double x) { return __builtin_sqrt(x); }
-static inline double cbrt(double x) { return __builtin_cbrt(x); }
 static inline float fabs(float x) { return __builtin_fabsf(x); }
 static inline double fabs(double x) { return __builtin_fabs(x); }
 static inline double pow(double x, double y) { return __builtin_pow(x, y); }

@@ -33,7 +33,8 @@ def steps(
         return optax.apply_updates(held, updates), state
 
     compiled = jax.jit(update, donate_argnums=(0, 1))
-    box = [held, transformation.init(held)]
+    # A state may begin with the parameters themselves, and no array is given away twice.
+    box = [held, jax.tree_util.tree_map(jax.numpy.array, transformation.init(held))]
 
     def step() -> None:
         box[:] = compiled(*box, gradients)

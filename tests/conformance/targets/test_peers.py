@@ -49,6 +49,16 @@ def test_every_rule_that_a_framework_offers_is_timed(name):
     assert all(array.tolist() == [1.0] * array.size for array in parameters)  # each has arrays of its own
 
 
+def test_a_state_that_keeps_the_parameters_is_timed():
+    """Optax' MADGRAD begins with the same arrays, and jit takes no array as two arguments that it may write to."""
+    pytest.importorskip("optax")
+    parameters, grads = ([np.ones(size, np.float32) for size in (3, 2)] for _ in range(2))
+    hyper = rule_named("papers.madgrad").of(hyper_of("papers.madgrad")).hyper()
+    ((_, step),) = [peer for peer in peers("papers.madgrad", hyper, parameters, grads, 0.1) if peer[0] == "optax jit"]
+    step()
+    step()
+
+
 def test_what_torch_refuses_in_every_implementation_is_not_timed():
     pytest.importorskip("torch")
     parameters, grads = [np.ones(2, np.float32)], [np.ones(2, np.float32)]
