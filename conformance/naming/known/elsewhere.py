@@ -109,6 +109,7 @@ def starts_elsewhere(optimizer: str, unused: frozenset[str]) -> tuple[PointClass
     known: dict[PointClass, list[float]] = {}
     for start, there in starts:
         computed = _some_steps(start.of(hyper))
+        # Two texts of one formula differ by roundings; this chooses where a search starts, and decides no verdict.
         plainer = _without(start) and any(np.allclose(computed, steps, rtol=1e-9) for steps in known.values())
         if not plainer and _uses_all(start, there):
             known[start] = computed
@@ -123,10 +124,15 @@ def _without(start: PointClass) -> tuple[str, ...]:
 def _uses_all(start: PointClass, there: Subject) -> bool:
     """Whether every number of another rule, but for those that are 0, changes what it computes."""
     without = dict.fromkeys(_without(start), 0.0)
+    if not without:
+        return True
     rule = there.declaration.typical().with_values(without)
-    numbers = [x for x in there.hyperparameters() if x.kind is not bool and x.name not in without] if without else []
-    others = ([_some_steps(rule.with_values({x.name: corner})) for corner in x.corners] for x in numbers)
-    return all(any(steps != _some_steps(rule) for steps in changed) for changed in others)
+    plain = _some_steps(rule)
+    return all(
+        any(_some_steps(rule.with_values({x.name: corner})) != plain for corner in x.corners)
+        for x in there.hyperparameters()
+        if x.kind is not bool and x.name not in without
+    )
 
 
 def _some_steps(rule: Declared) -> list[float]:
