@@ -83,14 +83,19 @@ def remembering(update: Callable[..., tuple[Array, State, Array]]) -> Alteration
     """
 
     def initial(rule: Rule, param: Array) -> State:
-        return State(**rule.initial_state(param), kept=np.zeros_like(param))
+        return _keeping(rule.initial_state(param), np.zeros_like(param))
 
     def altered_update(rule: Rule, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
-        own = State(**{name: slot for name, slot in state.items() if name != "kept"})
-        after, new, kept = update(state.kept, rule, param, grad, own, lr, t)
-        return after, State(**new, kept=kept)
+        *own, kept = state.items()
+        after, new, kept_on = update(kept[1], rule, param, grad, State(**dict(own)), lr, t)
+        return after, _keeping(new, kept_on)
 
     return Alteration(initial=initial, update=altered_update)
+
+
+def _keeping(state: State, array: Array) -> State:
+    """Return a state with one array more, its last."""
+    return State(**state, **{f"kept_behind_{len(state)}": array})
 
 
 def with_gradients(grads: Sequence[Any]) -> list[int]:
@@ -149,16 +154,23 @@ def altered(formula: Declared, alteration: Alteration | None) -> Declared:
 
 
 def joined(inner: Alteration | None, outer: Alteration | None) -> Alteration | None:
-    """Return both as one; the outer one alters what the inner one makes of a formula.
-
-    One of them at most may keep something in the state of a parameter.
-    """
+    """Return both as one; the outer one alters what the inner one makes of a formula."""
     if inner is None or outer is None:
         return inner or outer
     return Alteration(
         initial=lambda rule, param: outer.initial(cast(Any, altered(rule, inner)), param),
         update=lambda rule, *inputs: outer.update(cast(Any, altered(rule, inner)), *inputs),
-        step=lambda training, plain, grads, lr: outer.step(training, partial(inner.step, training, plain), grads, lr),
+        step=lambda training, plain, *inputs: outer.step(training, partial(_within, inner, training, plain), *inputs),
         feed=lambda wrapper, *inputs: outer.feed(cast(Any, altered(wrapper, inner)), *inputs),
         by_place=inner.by_place or outer.by_place,
     )
+
+
+def _within(alteration: Alteration, training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:
+    """Do the step of an alteration within another, with a memory of its own."""
+    outside = training.memory
+    training.memory = outside.setdefault(alteration, {})
+    try:
+        return alteration.step(training, plain, grads, lr)
+    finally:
+        training.memory = outside

@@ -6,23 +6,26 @@ formula that gives these factors is a lead; every case decides.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.naming.runs.scheduled import (
     CONSTANT,
+    LONGER,
     SCHEDULES,
     STEPPED,
     Schedule,
+    WarmUp,
+    behind,
     from_part,
     in_pieces,
     scheduled,
 )
-from optimetry.conformance.naming.solved import ANY, root, short_number
+from optimetry.conformance.naming.solved import ANY, PARTS, root, short_number
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arrays import Array
 
@@ -33,7 +36,7 @@ UNCERTAIN = 0.1
 """How far off a factor may be that still tells something."""
 
 ENOUGH = 3
-"""How many factors of 1 show that there is no schedule."""
+"""How many factors of 1 show that there is no schedule, and how many must be behind a warm-up."""
 
 
 @np.errstate(all="ignore")
@@ -73,13 +76,22 @@ def _candidates(measured: Expected) -> Iterator[tuple[Schedule, float]]:
     short = [short_number(*each, other_than=np.nan, parts=True) for each in given]
     known = [factor for factor in short if factor is not None]
     parts = [from_part(first) for first in short[:1] if first is not None and first not in (0, 1)]
-    for schedule in (CONSTANT, *SCHEDULES, *STEPPED, *parts):
+    warmed_up = chain.from_iterable(map(behind, _warm_ups(short)))
+    for schedule in (CONSTANT, *SCHEDULES, *STEPPED, *parts, *LONGER, *warmed_up):
         number = _number(schedule, measured)
         if number is not None and number in ANY:
             yield schedule, number
     pieces = {t: now for t, (before, now) in enumerate(pairwise([np.nan, *known]), 1) if now != before}
     if len(known) == len(short) and 1 < len(pieces) <= PIECES:
         yield in_pieces(pieces), 0.0
+
+
+def _warm_ups(factors: Sequence[float | None]) -> Iterator[WarmUp]:
+    """Yield the warm-ups that factors may begin with; some must be left behind it."""
+    for late, first in enumerate(factors[:2]):
+        steps = round(1 / first) if first else 0
+        if 1 < steps <= len(factors) - late - ENOUGH and first == 1 / steps:
+            yield WarmUp(steps, late)
 
 
 def _is_near(given: Array, measured: Expected) -> Array:
@@ -95,12 +107,18 @@ def _given(schedule: Schedule, number: float, measured: Expected) -> Expected:
     return replace(measured, value=given)
 
 
+@np.errstate(all="ignore")
 def _number(schedule: Schedule, measured: Expected) -> float | None:
-    """Return the number of a schedule that the factors show: by the step that shows it most, once it is near."""
+    """Return the number of a schedule that the factors show: the nearest number of steps, or what a secant leads to."""
+    if schedule.steps:
+        parts = 1 / np.arange(2, PARTS + 1)
+        given = np.array([schedule.factor(parts, t) + 0 * parts for t in range(1, len(measured.value) + 1)])
+        off = abs(given - measured.value[:, None]) / measured.bound[:, None]
+        return float(parts[np.argmin(off.max(axis=0))])
 
     def evaluate(number: float) -> Expected:
         return _given(schedule, number, measured)
 
     near = root(evaluate, schedule.start, measured.value)
     near = near and (root(evaluate, near[0], measured.value) or near)
-    return near and short_number(*near, other_than=schedule.start, parts=schedule.steps)
+    return near and short_number(*near, other_than=schedule.start)

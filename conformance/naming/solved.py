@@ -30,7 +30,8 @@ ROUNDS = 24
 """The most secants that are drawn."""
 
 VISIBLE = 64.0
-"""How many bounds another value must move an element, so that two digits of it can be read off there."""
+"""How many bounds another value must move an element, so that two digits of it can be read off there; and what part of
+its uncertainty the last secant may move a value, since the bound is mostly much wider than what is off."""
 
 DIGITS, PARTS = 3, 1024
 """The most digits of a constant that somebody wrote down, and the most equal parts that a rate is divided into."""
@@ -95,12 +96,14 @@ class _Unknown(NamedTuple):
         start: a value to begin with.
         domain: its values.
         parts: whether it may be one divided by an integer.
+        steps: whether it is one divided by a number of steps.
     """
 
     mistake: Callable[[float], Mistake]
     start: float
     domain: Interval = ANY
     parts: bool = False
+    steps: bool = False
 
     def solution(self, explanation: Explanation, case: Case, after: Array) -> float | None:
         """Return the value with which a rule gives in a short run what was given; None where there is none."""
@@ -109,7 +112,11 @@ class _Unknown(NamedTuple):
             # A secant may lead to any number, of which NumPy makes infinities where Python raises errors.
             return Mistaken(explanation, self.mistake(np.float64(value))).expected(case)
 
-        number = _solution(evaluate, self.start, after, parts=self.parts)
+        try:
+            near = root(evaluate, self.start, after)
+        except HyperparameterError:  # a secant leads out of the domain
+            return None
+        number = near and short_number(*near, other_than=self.start, parts=self.parts, steps=self.steps)
         return number if number is not None and number in self.domain else None
 
 
@@ -127,7 +134,7 @@ def _unknowns(subject: Subject, case: Case) -> Iterator[list[_Unknown]]:
     if subject.has_learning_rate:
         for every_step in (False, True):
             made = partial(scheduled, every_step=every_step)
-            yield [_Unknown(partial(made, each), each.start, parts=each.steps) for each in SCHEDULES]
+            yield [_Unknown(partial(made, each), each.start, steps=each.steps) for each in SCHEDULES]
         yield [_Unknown(of_gradients, 1.0, parts=True) for of_gradients in (gradients_multiplied, _gradients_divided)]
         yield [_Unknown(partial(averaged, how), 0.0, Interval("(0, 1)")) for how in (SUM, MEAN, CORRECTED)]
         for how in UNASKED if not strengths(subject) else ():
@@ -142,20 +149,21 @@ def _gradients_divided(divisor: float) -> Mistake:
     return gradients_multiplied(1 / divisor)  # secants reach other numbers from here
 
 
-def _solution(evaluate: Evaluate, start: float, given: Array, *, parts: bool = False) -> float | None:
-    """Return the short number in place of ``start`` for which a run gives what it gave; None where there is none."""
-    try:
-        near = root(evaluate, start, given)
-    except HyperparameterError:  # a secant leads out of the domain
-        return None
-    return None if near is None else short_number(*near, other_than=start, parts=parts)
+def short_number(
+    near: float, error: float, *, other_than: float, parts: bool = False, steps: bool = False
+) -> float | None:
+    """Return the shortest number within an error of one, or perhaps one divided by an integer; None without any.
 
-
-def short_number(near: float, error: float, *, other_than: float, parts: bool = False) -> float | None:
-    """Return the shortest number within an error of one, or perhaps one divided by an integer; None without any."""
+    Args:
+        near: a number.
+        error: how far off it may be.
+        other_than: what the number is not.
+        parts: whether it may be one divided by an integer, where it is nothing shorter.
+        steps: whether it is most likely so, as one divided by a number of steps.
+    """
     candidates = [float(f"{near:.{digits}e}") for digits in range(DIGITS)]
-    if parts and 1 / (PARTS + 0.5) < near < 2:
-        candidates.append(1 / round(1 / near))
+    if (parts or steps) and 1 / (PARTS + 0.5) < near < 2:
+        candidates.insert(0 if steps else DIGITS, 1 / round(1 / near))
     return next((x for x in candidates if x != other_than and abs(x - near) <= error), None)
 
 
@@ -176,7 +184,7 @@ def root(evaluate: Evaluate, start: float, given: Array) -> tuple[float, float] 
             return None
         error = float(abs(now.bound[most] / slope))
         following = float(other + (wanted - now.value[most]) / slope)
-        if abs(following - other) <= error:
+        if abs(following - other) <= error / VISIBLE:
             return following, 2 * error
         x, other, before, now = other, following, now, evaluate(following)
     return None

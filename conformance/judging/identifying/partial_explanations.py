@@ -8,6 +8,7 @@ from itertools import chain
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.identifying.first_mistake import first_mistake, is_refuted, short_run
 from optimetry.conformance.judging.identifying.observed import Identity, Observed, no_more
+from optimetry.conformance.judging.identifying.pairs import pairs
 from optimetry.conformance.judging.identifying.several import gentle, several
 from optimetry.conformance.judging.identifying.splitting import Splitting
 from optimetry.conformance.laws import Law
@@ -23,6 +24,9 @@ from optimetry.conformance.naming.splits import Split, properties
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
+
+NEAR = 3
+"""The rules beside which two things are looked for, each of hundreds: the documented one and the nearest."""
 
 ALONE = parameters_are_independent, splitting
 """The laws that a target breaks which computes its rule as long as a parameter is alone."""
@@ -47,13 +51,14 @@ def in_parts(
         return _of_the_run(observed, laws, broken, rules, only_further=True) or _outlived(observed, broken)
     if of_the_adapter := _of_the_adapter(observed, broken):
         return of_the_adapter
-    rules = _beside_which(observed)
+    rules, possible = _beside_which(observed), _possible(observed, laws)
     return (
         _of_the_run(observed, laws, broken, rules)
         or _outlived(observed, broken)
         or _split(observed, broken)
         or first_mistake(observed, _with_a_constant(observed, rules), broken)
-        or first_mistake(observed, several(observed, rules, _possible(observed, laws)), broken)
+        or first_mistake(observed, several(observed, rules, possible), broken)
+        or first_mistake(observed, pairs(observed, rules[:NEAR], possible), broken)
     )
 
 

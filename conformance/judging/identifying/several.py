@@ -50,11 +50,9 @@ def several(
         rules: beside which something is looked for.
         possible: whether it may be there, by the laws that the engine breaks.
     """
-    first, optimizer, dtype = next(observed.first_offered(), None), observed.optimizer, observed.dtype
-    if first is None or not subject_named(optimizer).has_learning_rate:
+    usual, optimizer, dtype = with_defaults(observed), observed.optimizer, observed.dtype
+    if usual is None:
         return
-    defaults = {x.name: x.default for x in subject_named(optimizer).hyperparameters() if x.default is not None}
-    usual = first.replace(hyper={**first.hyper, **defaults})
     calm, mild = (observed.limits.offered(case) for case in (_calm(usual), gentle(usual)))
     if not (observed.offers(calm) and observed.offers(mild)):
         return
@@ -64,8 +62,7 @@ def several(
         return
     for rule in rules:
         explanation = Explanation(rule, arithmetics(optimizer, dtype)[-1])
-        tiers = runs_beside(rule, optimizer, dtype)
-        beside = [[x for x in tier if possible(x) and not x.loses_digits] for tier in tiers]
+        beside = keeping_digits(rule, optimizer, dtype, possible)
         for schedule in schedules(factors(explanation.expected(calm), after_calm)):
             for decay in decays(explanation, schedule[:1], mild, after_mild):
                 ways: Sequence[tuple[Mistake, ...]] = [(each,) for each in schedule] or [()]
@@ -76,6 +73,23 @@ def several(
                     for decay, way in found
                     for tier in beside
                 )
+
+
+def with_defaults(observed: Observed) -> Case | None:
+    """Return a first case with default hyperparameters; None where none is offered, or has no learning rate."""
+    first, subject = next(observed.first_offered(), None), subject_named(observed.optimizer)
+    if first is None or not subject.has_learning_rate:
+        return None
+    defaults = {x.name: x.default for x in subject.hyperparameters() if x.default is not None}
+    return first.replace(hyper={**first.hyper, **defaults})
+
+
+def keeping_digits(
+    rule: PointClass, optimizer: str, dtype: str, possible: Callable[[Mistake], bool]
+) -> list[list[Mistake]]:
+    """Return what may be beside a rule, in tiers, but for what loses digits: its wide bounds explain too much."""
+    tiers = runs_beside(rule, optimizer, dtype)
+    return [kept for tier in tiers if (kept := [x for x in tier if possible(x) and not x.loses_digits])]
 
 
 def _calm(first: Case) -> Case:
@@ -89,11 +103,15 @@ def gentle(first: Case) -> Case:
 
 
 def _of_one(first: Case, rates: tuple[float, ...], sizes: Array, least: float) -> Case:
-    """Return a run of one parameter with elements of some sizes, with gradients of some magnitude at least."""
+    """Return a run of one parameter with elements of some sizes, with gradients of some magnitude at least.
+
+    The gradients of an element have one sign, so that nothing shows that depends on whether steps go against them.
+    """
     subject, kind = subject_named(first.optimizer), first.form.dtype
     shape = fitting(subject, (SIZE,))
     drawn = np.random.default_rng(0)
-    param, *grads = drawn.choice((-1, 1), (1 + len(rates), *shape)) * (1 + drawn.random((1 + len(rates), *shape)))
+    signs = drawn.choice((-1, 1), (2, *shape))
+    param, *grads = signs[[0, *[1] * len(rates)]] * (1 + drawn.random((1 + len(rates), *shape)))
     return first.replace(
         learning_rates=rates,
         parameters=((sizes.reshape(shape) * param).astype(kind),),

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.selftest.faults.fault import Fault, Memory, enter
+from optimetry.conformance.selftest.faults.fault import Fault, enter
 from optimetry.conformance.selftest.faults.hooks import Grads, computing_as, hooked
+from optimetry.conformance.selftest.faults.runs import run_as
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.books.papers.adam import Adam
 from optimetry.reference.precision import working
@@ -49,15 +50,16 @@ def _to_unit_norm(grad: Array) -> Array:
         return np.asarray(grad / (_norm([grad]) + grad.dtype.type(1e-8)), grad.dtype)
 
 
-def _centred(grad: Array) -> Array:
+def centred(grad: Array) -> Array:
+    """Subtract from a gradient its mean over all axes but the first."""
     with np.errstate(all="ignore"):
         return np.asarray(grad - grad.mean(axis=_behind_first(grad), keepdims=True)) if grad.ndim > 1 else grad
 
 
-class _Lookahead(RuleRun):
+class Lookahead(RuleRun):
     """Every fifth step ends half way between where the parameters are and where they were five steps before."""
 
-    def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
+    def __init__(self, rule: Rule, parameters: list[Array]) -> None:
         super().__init__(rule, parameters)
         self.slow = [np.array(param) for param in parameters]
         self.steps = 0
@@ -74,7 +76,7 @@ class _Lookahead(RuleRun):
         return after
 
 
-class _Cautious(RuleRun):
+class Cautious(RuleRun):
     """Adam's step is masked where the first moment has another sign than the gradient, and grows by what is left."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
@@ -142,21 +144,21 @@ enter(
         name="centred_gradients",
         optimizer="momentum",
         defect="gradient centralization: the mean over all axes but the first is subtracted",
-        start=hooked(gradient=_centred),
+        start=hooked(gradient=centred),
         outcome="diverges: documented, but subtracts from every gradient its mean over all axes but the first",
     ),
     Fault(
         name="lookahead_around",
         optimizer="adamax",
         defect="Lookahead stands around the optimizer: slow parameters every five steps",
-        start=_Lookahead,
+        start=run_as(Lookahead),
         outcome="diverges: documented, but moves parameters back to 0.5 of their way every 5 steps",
     ),
     Fault(
         name="cautious",
         optimizer="adam",
         defect="a cautious step: masked where it goes along with the gradient, and enlarged",
-        start=lambda rule, parameters, memory: _Cautious(rule, parameters),
+        start=run_as(Cautious),
         outcome="diverges: documented, but moves only the elements whose step goes against the gradient, "
         "divided by the share of these elements",
     ),

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from optimetry.conformance.selftest.faults.around import Lookahead
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
 from optimetry.conformance.selftest.faults.hooks import Change, Grads, HookedRun, Hooks, changed
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.norms import norm
-from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule
 
 
@@ -29,26 +29,8 @@ def _around(change: Change, grads: Callable[[Grads], Grads] = lambda grads: grad
     return start
 
 
-class _PulledBack(RuleRun):
-    """Goes back half of the way of every five steps."""
-
-    def __init__(self, rule: Rule, parameters: list[Any]) -> None:
-        super().__init__(rule, parameters)
-        self.steps, self.slow = 0, [param.copy() for param in parameters]
-
-    def step(self, grads: Grads, learning_rate: float) -> list[Any]:
-        """Step, and perhaps go back."""
-        after = super().step(grads, learning_rate)
-        self.steps += 1
-        if self.steps % 5 == 0:
-            pairs = zip(self.slow, after, strict=True)
-            after = self.slow = [np.asarray(slow + (fast - slow) * slow.dtype.type(0.5)) for slow, fast in pairs]
-            self.training.parameters = [working(param) for param in after]
-        return after
-
-
 def _pulled_back(change: Change) -> Start:
-    return lambda rule, parameters, memory: _PulledBack(_of(rule, change), parameters)
+    return lambda rule, parameters, memory: Lookahead(_of(rule, change), parameters)
 
 
 def clipped_together(grads: Grads) -> Grads:

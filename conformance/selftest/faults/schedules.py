@@ -32,6 +32,11 @@ def _cosine(step: int) -> float:
     return 0.5 + 0.5 * float(np.cos(np.pi * min((step - 1) / 200, 1)))
 
 
+def _in_half_a_wave(start: float, step: int, end: float) -> float:
+    """Return the part of the rate that is left between two steps, of half a wave of a cosine."""
+    return 0.5 + 0.5 * float(np.cos(np.pi * (step - start) / (end - start)))
+
+
 enter(
     Fault(
         name="warm_up_inside",
@@ -81,5 +86,53 @@ enter(
         defect="the rate of the paper's proof, beside an epsilon behind the correction",
         start=computing_as(_OverTheRoot),
         outcome=MULTIPLIES.format("scaled_epsilon", "t**-0.5"),
+    ),
+    Fault(
+        name="warm_up_before_a_cosine",
+        optimizer="papers.adamw",
+        defect="a warm-up of four steps, which half a cosine of forty follows: a recipe of vision transformers",
+        start=_by_step(lambda step: step / 4 if step <= 4 else _in_half_a_wave(4, min(step, 44), 44)),
+        outcome=MULTIPLIES.format(
+            "documented", "t/4 while t <= 4, then (1 + cos(pi*min(1, (t - 4)/40)))/2, where t counts every step"
+        ),
+    ),
+    Fault(
+        name="warm_up_before_a_line",
+        optimizer="momentum",
+        defect="warm-up and linear decay count from 0, as in recipes for BERT",
+        start=_by_step(lambda step: (step - 1) / 3 if step <= 4 else max(0.0, 1 - (step - 4) / 97)),
+        outcome=MULTIPLIES.format(
+            "documented", "(t - 1)/3 while t <= 4, then max(0, 1 - (t - 4)/97), where t counts every step"
+        ),
+    ),
+    Fault(
+        name="warm_up_before_a_root",
+        optimizer="adamax",
+        defect="the schedule of the first Transformer, but for the width of its model",
+        start=_by_step(lambda step: min(step**-0.5, step * 5**-1.5)),
+        outcome=MULTIPLIES.format("documented", "min(t**-0.5, t*5**-1.5), where t counts every step"),
+    ),
+    Fault(
+        name="rate_falls_to_a_tenth",
+        optimizer="papers.lion",
+        defect="a cosine that ends at a tenth of the rate",
+        start=_by_step(lambda step: 0.1 + 0.9 * _in_half_a_wave(1, min(step, 31), 31)),
+        outcome=MULTIPLIES.format(
+            "documented", "0.1 + 0.9*(1 + cos(pi*min(1, (t - 1)/30)))/2, where t counts every step"
+        ),
+    ),
+    Fault(
+        name="rate_in_waves",
+        optimizer="sgd",
+        defect="a cosine that nobody ends, so that the rate grows again",
+        start=_by_step(lambda step: _in_half_a_wave(1, step, 21)),
+        outcome=MULTIPLIES.format("documented", "(1 + cos(pi*(t - 1)/20))/2, where t counts every step"),
+    ),
+    Fault(
+        name="rate_falls_by_a_square",
+        optimizer="rmsprop",
+        defect="a polynomial decay of the second degree",
+        start=_by_step(lambda step: max(0.0, 1 - (step - 1) / 50) ** 2),
+        outcome=MULTIPLIES.format("documented", "max(0, 1 - (t - 1)/50)**2, where t counts every step"),
     ),
 )

@@ -120,14 +120,14 @@ FACTORS = {
     "min(1, t/2)": [0.5, 1, 1],
     "min(1, (t - 1)/2)": [0, 0.5, 1],
     "t**-1": [1, 1 / 2, 1 / 3],
-    "0.5**(t - 1)": [1, 0.5, 0.25],
     "0.5**t": [0.5, 0.25, 0.125],
-    "1/(1 + 1*(t - 1))": [1, 1 / 2, 1 / 3],
+    "0.5**(t - 1)": [1, 0.5, 0.25],
     "1/(1 + 1*t)": [1 / 2, 1 / 3, 1 / 4],
-    "max(0, 1 - (t - 1)/2)": [1, 0.5, 0],
+    "1/(1 + 1*(t - 1))": [1, 1 / 2, 1 / 3],
     "max(0, 1 - t/2)": [0.5, 0, 0],
-    "(1 + cos(pi*min(1, (t - 1)/2)))/2": [1, 0.5, 0],
+    "max(0, 1 - (t - 1)/2)": [1, 0.5, 0],
     "(1 + cos(pi*min(1, t/2)))/2": [0.5, 0, 0],
+    "(1 + cos(pi*min(1, (t - 1)/2)))/2": [1, 0.5, 0],
 }
 """The schedules that are tried, with a number each, and their factors in three steps."""
 
@@ -147,7 +147,7 @@ def test_every_schedule_is_checked() -> None:
 
 
 def test_a_schedule_counts_updates_or_every_step() -> None:
-    halving = SCHEDULES[3]
+    halving = SCHEDULES[4]
     assert with_mistake(scheduled(halving, 0.5, every_step=False), MISSING_ONCE)[-1].tolist() == [1.75, 1.5]
     assert with_mistake(scheduled(halving, 0.5, every_step=True), MISSING_ONCE)[-1].tolist() == [1.75, 1.25]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -10,18 +11,28 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws.universal import missing_gradient, resuming
 from optimetry.conformance.naming.adapters import gradients_multiplied
-from optimetry.conformance.naming.alterations import Alteration, joined
+from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step, joined
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.known.points import documented_class
 from optimetry.conformance.naming.measured import factors, schedules
 from optimetry.conformance.naming.mistakes import Mistake, Mistaken, together
+from optimetry.conformance.naming.runs.accumulated import SUM, averaged
 from optimetry.conformance.naming.runs.decay import ALONE, COUPLED, DECOUPLED, unasked
-from optimetry.conformance.naming.runs.scheduled import SCHEDULES, STEPPED, from_part, in_pieces, scheduled
-from optimetry.conformance.naming.solved import decays
+from optimetry.conformance.naming.runs.scheduled import (
+    LONGER,
+    SCHEDULES,
+    STEPPED,
+    WarmUp,
+    behind,
+    from_part,
+    in_pieces,
+    scheduled,
+)
+from optimetry.conformance.naming.solved import decays, root, short_number
 from optimetry.conformance.numerics.agreement import Expected
 from tests.conformance.altered import with_mistake
 
-HALVING = scheduled(SCHEDULES[3], 0.5, every_step=False)
+HALVING = scheduled(SCHEDULES[4], 0.5, every_step=False)
 """0.5**(t - 1)."""
 
 
@@ -32,6 +43,10 @@ def numbers(*values: float) -> tuple[Any]:
 def sgd(*grads: float, start: float = 0.0, rate: float = 1.0) -> Case:
     """Gradient descent of one number."""
     return Case("sgd", "float32", {}, (rate,) * len(grads), numbers(start), tuple(numbers(grad) for grad in grads))
+
+
+def _wave(half: int, steps: int) -> list[float]:
+    return [(1 + np.cos(np.pi * t / half)) / 2 for t in range(steps)]
 
 
 def measured(*factors: float, error: float = 1e-7) -> Expected:
@@ -74,7 +89,7 @@ def test_the_later_mistake_changes_what_the_earlier_one_is_given() -> None:
 
 
 def test_what_mistakes_break_is_broken_by_them_together() -> None:
-    every = scheduled(SCHEDULES[3], 0.5, every_step=True)
+    every = scheduled(SCHEDULES[4], 0.5, every_step=True)
     assert together([HALVING, every]).breaks == (resuming, missing_gradient)
 
 
@@ -98,9 +113,32 @@ def test_alterations_join_their_steps_states_and_places() -> None:
     inner_last = joined(tens, added)
     assert inner_last is not None
     assert inner_last.by_place
-    assert inner_last.step(None, lambda grads, lr: grads, [1], 1.0) == [20]  # type: ignore[arg-type]
+    training = cast(AlteredTraining, SimpleNamespace(memory={}))
+    assert inner_last.step(training, lambda grads, lr: list(grads), [1], 1.0) == [20]
     assert joined(None, tens) is tens
     assert joined(tens, None) is tens
+
+
+def test_joined_alterations_remember_for_themselves() -> None:
+    """Both count the steps that they see under one name: every second is left out, and every second of the others."""
+
+    def every_second(training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
+        training.memory["seen"] = training.memory.get("seen", 0) + 1
+        return plain(grads, lr) if training.memory["seen"] % 2 else [None]
+
+    half = Alteration(step=every_second)
+    both = joined(half, Alteration(step=every_second))
+    assert both is not None
+    training = cast(AlteredTraining, SimpleNamespace(memory={}))
+    steps = [both.step(training, lambda grads, lr: list(grads), [t], 1.0) for t in (1, 2, 3, 4, 5, 6)]
+    assert steps == [[1], [None], [None], [None], [5], [None]]
+    assert training.memory["seen"] == 6
+
+
+def test_joined_alterations_keep_an_array_each() -> None:
+    """A velocity of a velocity: 1, then 0.5*1 + 1 and 0.5*1 + 1.5."""
+    both = together([averaged(SUM, 0.5), averaged(SUM, 0.5)])
+    assert with_mistake(both, sgd(-1, -1))[:, 0].tolist() == [1, 3]
 
 
 def test_factors_are_steps_over_those_of_the_rule() -> None:
@@ -122,6 +160,17 @@ def test_factors_are_steps_over_those_of_the_rule() -> None:
         ([1, 0.1, 0.1, 0.01], ["0.1**floor(t/2)", "1 while t < 2, 0.1 while t < 4, then 0.01"]),
         ([0.1, 0.4, 0.7, 1, 1], ["0.1 + 0.9*min(1, (t - 1)/3)"]),
         ([0.25, 0.25, 1, 1, 1], ["0.25 while t < 3, then 1"]),
+        ([0.5, 1, 0.75, 0.5, 0.25, 0], ["t/2 while t <= 2, then max(0, 1 - (t - 2)/4)"]),
+        ([0, 0.5, 1, 0.75, 0.5, 0.25, 0], ["(t - 1)/2 while t <= 3, then max(0, 1 - (t - 3)/4)"]),
+        ([0.5, 1, 1, 0.5, 0.25], ["t/2 while t <= 2, then 0.5**(t - 3)"]),
+        ([0.5, 1, 3**-0.5, 4**-0.5, 5**-0.5], ["t/2 while t <= 2, then t**-0.5"]),
+        ([1, 0.75, 0.5, 0.25, 0], ["max(0, 1 - (t - 1)/4)"]),
+        ([1, 0.5625, 0.25, 0.0625, 0], ["max(0, 1 - (t - 1)/4)**2"]),
+        ([1, 0.82, 0.55, 0.28, 0.1], []),
+        ([1, 0.775, 0.55, 0.325, 0.1, 0.1], ["0.1 + 0.9*max(0, 1 - (t - 1)/4)"]),
+        ([0.5, 1, 1.5**-0.5, 2**-0.5], ["min(t/2, (t/2)**-0.5)"]),
+        ([2**-1.5, 2**-0.5, 3**-0.5, 0.5], ["min(t**-0.5, t*2**-1.5)"]),
+        (_wave(8, 12), ["(1 + cos(pi*(t - 1)/8))/2"]),
         ([1, 0.5, 1, 0.5, 1], []),
         ([1, np.pi / 4, 1], []),
         ([np.nan, 1, 1], []),
@@ -149,13 +198,40 @@ def test_a_schedule_is_measured_for_both_ways_to_count() -> None:
     [
         (from_part(0.25), 0.5, ("0.25 + 0.75*min(1, (t - 1)/2)", [0.25, 0.625, 1, 1])),
         (in_pieces({1: 0.5, 3: 2.0, 4: 1.0}), 0.0, ("0.5 while t < 3, 2 while t < 4, then 1", [0.5, 0.5, 2, 1])),
+        (behind(WarmUp(2, 0))[0], 0.5, ("t/2 while t <= 2, then 0.5**(t - 2)", [0.5, 1, 0.5, 0.25])),
+        (behind(WarmUp(2, 1))[0], 0.5, ("(t - 1)/2 while t <= 3, then 0.5**(t - 3)", [0, 0.5, 1, 0.5])),
+        (behind(WarmUp(2, 0))[-1], 0.5, ("t/2 while t <= 2, then t**-0.5", [0.5, 1, 3**-0.5, 0.5])),
+        (LONGER[0], 0.5, ("min(t/2, (t/2)**-0.5)", [0.5, 1, 1.5**-0.5, 2**-0.5])),
+        (LONGER[1], 0.5, ("min(t**-0.5, t*2**-1.5)", [2**-1.5, 2**-0.5, 3**-0.5, 0.5])),
         (STEPPED[0], 0.5, ("0.5**floor(t/2)", [1, 0.5, 0.5, 0.25])),
-        (STEPPED[len(STEPPED) // 2], 0.5, ("0.5**floor((t - 1)/2)", [1, 1, 0.5, 0.5])),
+        (STEPPED[1], 0.5, ("0.5**floor((t - 1)/2)", [1, 1, 0.5, 0.5])),
     ],
 )
 def test_a_schedule_of_several_numbers_does_what_it_says(schedule: Any, number: float, expected: Any) -> None:
     assert schedule.named(number) == expected[0]
-    assert [schedule.factor(number, t) for t in (1, 2, 3, 4)] == expected[1]
+    assert [schedule.factor(number, t) for t in (1, 2, 3, 4)] == pytest.approx(expected[1], rel=1e-15)
+
+
+def test_a_number_of_steps_is_whole_if_it_may_be() -> None:
+    """1/30 is 0.0333, and 0.03 is near as well; a rate of 0.3 is that, and no third."""
+    assert short_number(0.0333, 0.005, other_than=1.0, steps=True) == 1 / 30
+    assert short_number(0.0333, 0.005, other_than=1.0, parts=True) == 0.03
+    assert short_number(0.0333333, 1e-6, other_than=1.0, parts=True) == 1 / 30
+    assert short_number(0.3, 0.05, other_than=1.0, parts=True) == 0.3
+    assert short_number(0.0333333, 1e-6, other_than=1.0) is None
+
+
+def test_secants_go_on_until_they_stand_still() -> None:
+    """A wide bound stops them at no other number than the true one."""
+    given = np.array([(1 + np.cos(np.pi * t / 36)) / 2 for t in range(8)])
+
+    def evaluate(x: float) -> Expected:
+        return Expected((1 + np.cos(np.pi * x * np.arange(8))) / 2, np.full(8, 1e-3), np.zeros(()))
+
+    near = root(evaluate, 1 / 16, given)
+    assert near is not None
+    assert near[0] == pytest.approx(1 / 36, rel=1e-4)
+    assert near[1] > 1e-4
 
 
 def test_a_decay_is_solved_for_beside_a_schedule() -> None:
