@@ -35,6 +35,7 @@ RUN = {
     "rounded": "rounds {what} to {format}",
     "late": "uses {what} of {steps} before",
     "returned_late": "returns the parameters of {steps} before",
+    "returned_average": "returns {what}, not its parameters",
     "skipped_steps": "skips {which}",
     "left_out_elements": "leaves out {which}",
     "left_out_tensors": "leaves out {which}",

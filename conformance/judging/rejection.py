@@ -42,6 +42,7 @@ from optimetry.conformance.laws import Law
 from optimetry.conformance.laws.layouts import memory_layout
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.known.increments import knows_increments
+from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.numerics.agreement import Agreement, compare, explains
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array
@@ -182,12 +183,15 @@ class Unexplained:
     def in_parts(self) -> Finding | None:
         """Explain it by a mistake of the adapter or of the run, or by two rules and what decides between them.
 
-        How arrays lie is beside the point, since those of the cases lie in rows; it is said as well.
+        How arrays lie is beside the point, since those of the cases lie in rows; it is said as well, unless it follows.
         """
+        laws = [each.law for each in self.laws.ordered]
+        explained = in_parts(self.observed, [law for law in laws if law.check is not memory_layout])
+        if explained is None:
+            return None
+        partial, finding = explained[0], self.finding.in_parts(explained)
         of_memory = {name: each for name, each in self.laws.broken.items() if each.law.check is memory_layout}
-        explained = in_parts(self.observed, [x.law for x in self.laws.ordered if x.law.check is not memory_layout])
-        finding = explained and self.finding.in_parts(explained)
-        if finding is None or not of_memory:
+        if not of_memory or (isinstance(partial, Mistaken) and memory_layout in partial.mistake.breaks):
             return finding
         reason = f"{finding.reason}; {reasons.lawless(replace(self.laws, broken=of_memory))}"
         return replace(finding, verdict="diverges", reason=reason)

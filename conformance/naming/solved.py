@@ -18,6 +18,7 @@ from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistake, Mistaken, together
 from optimetry.conformance.naming.runs.accumulated import CORRECTED, MEAN, SUM, averaged
 from optimetry.conformance.naming.runs.decay import UNASKED, strengths, unasked
+from optimetry.conformance.naming.runs.returned import BEGINNINGS, moving_average
 from optimetry.conformance.naming.runs.scheduled import SCHEDULES, scheduled
 from optimetry.conformance.numerics.agreement import Expected, explains
 from optimetry.conformance.numerics.arrays import Array
@@ -137,6 +138,9 @@ def _unknowns(subject: Subject, case: Case) -> Iterator[list[_Unknown]]:
             yield [_Unknown(partial(made, each), each.start, steps=each.steps) for each in SCHEDULES]
         yield [_Unknown(of_gradients, 1.0, parts=True) for of_gradients in (gradients_multiplied, _gradients_divided)]
         yield [_Unknown(partial(averaged, how), 0.0, Interval("(0, 1)")) for how in (SUM, MEAN, CORRECTED)]
+        for own in (False, True):
+            returned = (partial(moving_average, how, own=own) for how in BEGINNINGS)
+            yield [_Unknown(average, 0.0, Interval("(0, 1)")) for average in returned]
         for how in UNASKED if not strengths(subject) else ():
             yield [_Unknown(partial(unasked, how), 0.0, Interval("(0, 1)"))]
 

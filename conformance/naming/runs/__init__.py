@@ -19,6 +19,7 @@ from optimetry.conformance.naming.runs import (
     narrow_slots,
     precision,
     resized,
+    returned,
     scaled,
     skipped,
     state,
@@ -34,7 +35,7 @@ def mistakes_of_runs(subject: Subject, dtype: str) -> tuple[Tier, ...]:
     """Return what a run of a subject may do, in tiers: first what shows on any case, then what further cases show."""
     lists = (
         *(precision.mistakes, late.mistakes, skipped.mistakes, state.mistakes, missing.mistakes),
-        *(decay.mistakes, accumulated.mistakes),
+        *(decay.mistakes, accumulated.mistakes, returned.mistakes),
     )
     of_gradients = (scaled.mistakes, gradients.replacing_finite, gradients.replacing_nonfinite)
     slots = (narrow_slots.mistakes, narrow_slots.computed_with)

@@ -15,6 +15,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.drawn import fitting
+from optimetry.conformance.laws.layouts import memory_layout
 from optimetry.conformance.laws.universal import repeatable, runs_are_independent
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
 from optimetry.conformance.naming.mistakes import Mistake
@@ -37,7 +38,7 @@ def mistakes() -> Iterator[Mistake]:
             fed=_twice,
             alteration=Alteration(step=partial(_survives, counts)),
             returned=_second_half,
-            breaks=(repeatable, runs_are_independent),
+            breaks=(repeatable, runs_are_independent, memory_layout),
         )
 
 

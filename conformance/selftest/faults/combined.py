@@ -13,6 +13,7 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.around import Cautious, Lookahead, centred
 from optimetry.conformance.selftest.faults.fault import Fault, enter
 from optimetry.conformance.selftest.faults.hooks import Grads
+from optimetry.conformance.selftest.faults.layouts import GradientFromTheFirst
 from optimetry.conformance.selftest.faults.recipes import clipped_together
 from optimetry.conformance.selftest.faults.runs import run_as
 from optimetry.conformance.selftest.faults.steps import SumOfTwo
@@ -90,6 +91,10 @@ class _CollectedThenClipped(SumOfTwo, _Clipped):
     """Clips the sum of two gradients."""
 
 
+class _LimitedAndReadInRows(GradientFromTheFirst, _Limited):
+    """Takes the memory of every gradient for rows, and clips elements."""
+
+
 def _both(first: str, second: str) -> str:
     return f"diverges: documented, but {first}; and {second}"
 
@@ -143,5 +148,12 @@ enter(
         defect="gradients of two steps are added, and their sum is clipped",
         start=run_as(_CollectedThenClipped),
         outcome=_both(TOGETHER, "updates every 2 steps, by the sum of their gradients"),
+    ),
+    Fault(
+        name="limited_and_read_in_rows",
+        optimizer="ftrl",
+        defect="elements are clipped, and a fused kernel is given the address of a gradient and no strides",
+        start=run_as(_LimitedAndReadInRows),
+        outcome="diverges: documented, but clips every gradient element to ±0.5",
     ),
 )

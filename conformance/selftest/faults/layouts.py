@@ -25,7 +25,7 @@ def _from_the_first(array: Array) -> Array:
     return memory.reshape(array.shape)
 
 
-class _GradientFromTheFirst(RuleRun):
+class GradientFromTheFirst(RuleRun):
     """Takes the memory of every gradient for rows."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
@@ -102,7 +102,7 @@ enter(
         "gradient_read_from_its_first_element",
         "adam",
         "a fused kernel is given the address of a gradient and no strides: torch's on the CPU, at 2.13",
-        _GradientFromTheFirst,
+        GradientFromTheFirst,
     ),
     layout_fault(
         "gradient_with_gaps_read_as_dense",

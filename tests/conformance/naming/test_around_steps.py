@@ -21,6 +21,8 @@ from optimetry.conformance.naming.runs.decay import (
     placed_otherwise,
     unasked,
 )
+from optimetry.conformance.naming.runs.returned import CORRECTED as CORRECTED_AVERAGE
+from optimetry.conformance.naming.runs.returned import FROM_FIRST, FROM_START, moving_average
 from optimetry.conformance.naming.runs.scheduled import SCHEDULES, scheduled
 from optimetry.conformance.naming.solved import solved
 from optimetry.conformance.subjects.registry import SUBJECTS
@@ -116,6 +118,64 @@ def test_a_decay_that_nobody_asked_for(how: str, expected: list[float]) -> None:
     assert result.tolist() == expected
 
 
+DECAYING = sgd(numbers(0), *[numbers(-1)] * 3)
+"""Parameters of 1, 2 and 3."""
+
+LIMITED = 4 / 13 * (1 / 4 * 9 / 11 + 3 / 4 * 2) + 9 / 13 * 3
+"""Their average, of which a part is left in each step."""
+
+
+@pytest.mark.parametrize(
+    ("what", "expected"),
+    [
+        ("the mean of its parameters behind all steps", [2, 2]),
+        ("the mean of its parameters behind all steps and before", [1.5, 1.5]),
+        (
+            "a moving average of its parameters by (1 + t)/(10 + t), from the first parameters",
+            [4 / 13 * (1 / 4 * 9 / 11 + 3 / 4 * 2) + 9 / 13 * 3] * 2,
+        ),
+    ],
+)
+def test_a_mean_of_parameters_may_be_returned(what: str, expected: list[float]) -> None:
+    found = after(f"returns {what}, not its parameters", DECAYING)
+    assert [float(x[0]) for x in found] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("begun", "expected"),
+    [
+        (FROM_START, [0.5, 1.25, 2.125]),
+        (FROM_FIRST, [1, 1.5, 2.25]),
+        (CORRECTED_AVERAGE, [0.5 / 0.5, 1.25 / 0.75, 2.125 / 0.875]),
+    ],
+)
+def test_a_moving_average_of_parameters_may_be_returned(begun: str, expected: list[float]) -> None:
+    mistake = moving_average(begun, 0.5, own=False)
+    assert mistake.run == {
+        "finding": "returned_average",
+        "what": f"a moving average of its parameters by 0.5, from {begun}",
+    }
+    np.testing.assert_allclose(with_mistake(mistake, DECAYING)[:, 0], expected, rtol=1e-12)
+
+
+def test_averages_of_parameters_count_steps_or_updates() -> None:
+    """Without a gradient the second parameter stays 1, and its average moves on, or rests."""
+    every, own = (with_mistake(moving_average(FROM_START, 0.5, own=own), MISSING_ONCE) for own in (False, True))
+    assert every.tolist() == [[0.5, 0.5], [1.25, 0.75], [2.125, 1.375]]
+    assert own.tolist() == [[0.5, 0.5], [1.25, 0.5], [2.125, 1.25]]
+
+
+def test_the_decay_of_a_returned_average_is_solved_for() -> None:
+    case, explanation = sgd(numbers(1), numbers(0.5), numbers(0.25)), Explanation(documented_class("sgd"))
+    for begun in (FROM_START, FROM_FIRST, CORRECTED_AVERAGE):
+        given = with_mistake(moving_average(begun, 0.75, own=False), case).astype(np.float32)
+        found = [x.mistake.run for tier in solved(explanation, case, given) for x in tier]
+        assert {
+            "finding": "returned_average",
+            "what": f"a moving average of its parameters by 0.75, from {begun}",
+        } in found
+
+
 FACTORS = {
     "min(1, t/2)": [0.5, 1, 1],
     "min(1, (t - 1)/2)": [0, 0.5, 1],
@@ -168,4 +228,4 @@ def test_secants_that_lead_nowhere_raise_no_error(size: float) -> None:
     grads = ((np.array([1.0, -2.0]),), (np.array([0.5, 3.0]),))
     case = Case("sgd", "float64", {}, (0.1, 0.1), (np.zeros(2),), grads)
     given = np.array([[1.0, 2.0], [3.0, 4.0]]) * size
-    assert len(list(solved(Explanation(documented_class("sgd")), case, given))) == 9
+    assert len(list(solved(Explanation(documented_class("sgd")), case, given))) == 11
