@@ -40,7 +40,7 @@ def first_mistake(
     case, after = short_run(observed)
     for tier in tiers:
         possible = [mistaken for mistaken in tier if mistaken.mistake.may_break(broken)]
-        near = [mistaken for mistaken in possible if _tells(explained(after, mistaken.expected(case), case.form))]
+        near = [mistaken for mistaken in possible if tells(explained(after, mistaken.expected(case), case.form))]
         near = [mistaken for mistaken in near if observed.probed.explained_by(mistaken.expected)]
         more = near[0].mistake.shown_by or no_more if near else no_more
         near = _beside_refuted(observed, near, more)
@@ -108,7 +108,7 @@ def short_run(observed: Observed) -> tuple[Case, Array]:
         return _first_steps(observed, observed.probed.cases[0][0])
     begun = map(partial(_first_steps, observed), sorted(observed.first_offered(), key=_idleness))
     first = next(begun)
-    return next((x for x in chain([first], begun) if _tells(compare(x[1], expected(x[0]), x[0].form))), first)
+    return next((x for x in chain([first], begun) if tells(compare(x[1], expected(x[0]), x[0].form))), first)
 
 
 def _first_steps(observed: Observed, case: Case) -> tuple[Case, Array]:
@@ -147,6 +147,6 @@ def _shortened(case: Case) -> Case:
     return case.only(range(min(len(case.parameters), FIRST))).upto(FIRST)
 
 
-def _tells(agreement: Agreement | None) -> bool:
+def tells(agreement: Agreement | None) -> bool:
     """Whether something explains a case with finite bounds on most of its elements, so that it might have failed."""
     return agreement is not None and agreement.vacuous <= (1 - LEAST_EXPLAINED) * agreement.elements

@@ -7,20 +7,20 @@ run by itself. Whatever else there may be is tried beside it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from itertools import chain, islice
 
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.drawn import fitting
-from optimetry.conformance.judging.identifying.first_mistake import LEAST_EXPLAINED
+from optimetry.conformance.judging.identifying.first_mistake import tells
 from optimetry.conformance.judging.identifying.observed import Observed
 from optimetry.conformance.judging.identifying.several import keeping_digits, with_defaults
 from optimetry.conformance.naming.candidates import arithmetics
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.known.points import PointClass
 from optimetry.conformance.naming.mistakes import Mistake, Mistaken, together
-from optimetry.conformance.numerics.agreement import Expected, explained
+from optimetry.conformance.numerics.agreement import explained
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.reference.errors import TargetFault
@@ -57,7 +57,7 @@ def pairs(
         explanation = Explanation(rule, arithmetics(optimizer, dtype)[-1])
         beside = keeping_digits(rule, optimizer, dtype, possible)
         for case, after in runs:
-            shown = list(_shown(explanation, chain.from_iterable(beside), case, after))
+            shown = list(islice(_shown(explanation, chain.from_iterable(beside), case, after), MOST + 1))
             for one in shown if len(shown) <= MOST else ():
                 for tier in beside:
                     yield [Mistaken(explanation, together([one, x])) for x in tier]
@@ -70,26 +70,23 @@ def _runs(observed: Observed) -> Iterator[tuple[Case, Array]]:
     if usual is None:
         return
     case = observed.limits.offered(_small(usual))
-    for short in filter(observed.offers, map(case.upto, PREFIXES)):
-        try:
-            yield short, observed.run_anew(short)
-        except TargetFault:  # of such a run, which is no case
-            return
+    if not observed.offers(case):
+        return
+    try:
+        after = observed.run_anew(case)
+    except TargetFault:  # of such a run, which is no case
+        return
+    for steps in PREFIXES:
+        yield case.upto(steps), after[:steps]
 
 
 def _shown(explanation: Explanation, mistakes: Iterable[Mistake], case: Case, after: Array) -> Iterator[Mistake]:
     """Yield what explains a run beside a rule that does not explain it; where it does, nothing shows."""
-    if _explained(explanation.expected(case), after, case):
+    if tells(explained(after, explanation.expected(case), case.form)):
         return
     for mistake in mistakes:
-        if _explained(Mistaken(explanation, mistake).expected(case), after, case):
+        if tells(explained(after, Mistaken(explanation, mistake).expected(case), case.form)):
             yield mistake
-
-
-def _explained(expected: Expected, after: Array, case: Case) -> bool:
-    """Whether a run is explained, by finite bounds on most of its elements."""
-    agreement = explained(after, expected, case.form)
-    return agreement is not None and agreement.vacuous <= (1 - LEAST_EXPLAINED) * agreement.elements
 
 
 def _small(usual: Case) -> Case:
