@@ -40,6 +40,7 @@ RUN = {
     "left_out_elements": "leaves out {which}",
     "left_out_tensors": "leaves out {which}",
     "reset": "starts {what} anew {when}",
+    "begun": "begins {what} with what the first gradient gives, not with zeros",
     "shared": "has one {what} for {whose}",
     "replaced": "takes {new} for {old}",
     "guarded": "moves elements only where {what} is above 0",

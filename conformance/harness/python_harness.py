@@ -242,8 +242,9 @@ class Feeding:
             try:
                 after = self.run.step(list(fed), rate)
             except (Exception, SystemExit) as error:
-                self._tell_what_is_missing(error, grads)
-                raise
+                if isinstance(error, self.fault) or not unusual(grads):
+                    raise
+                raise self.fault(f"{raised(error)}, in a step {unusual(grads)}") from error
         elif self.kind == GRADIENTS:
             after = self.run.transform(list(fed))
         else:
@@ -273,11 +274,6 @@ class Feeding:
                 buffer[...] = grad
         return [None if grad is None else buffer for buffer, grad in pairs]
 
-    def _tell_what_is_missing(self, error: BaseException, grads: Sequence[Any]) -> None:
-        """Say of a step that raised that a gradient was missing in it, if one was: it is the likeliest cause."""
-        if any(grad is None for grad in grads) and not isinstance(error, self.fault):
-            raise self.fault(f"{raised(error)}, in a step in which a gradient is missing (None)") from error
-
     def _hold_inputs(self, fed: Sequence[Any], grads: Sequence[Any]) -> None:
         self._hold(fed, grads, f"step {self.taken} changed gradient")
         self._hold(self.parameters, self.original, f"step {self.taken} changed parameter")
@@ -286,6 +282,16 @@ class Feeding:
         for i, (array, before) in enumerate(zip(fed, original)):
             if array is not None and before is not None and array.tobytes() != before.tobytes():
                 raise self.fault(f"{change} {i}, an input")
+
+
+def unusual(grads: Sequence[Any]) -> str:
+    """Say what few steps have and is the likeliest cause where one raises; empty where it has nothing of that kind."""
+    given = [grad for grad in grads if grad is not None]
+    if len(given) < len(grads):
+        return "in which a gradient is missing (None)"
+    if not all(np.isfinite(grad).all() for grad in given):
+        return "with NaN or infinities in a gradient"
+    return "" if any(grad.any() for grad in given) else "in which every gradient is 0"
 
 
 def laid_out(array: Any, layout: str) -> Any:

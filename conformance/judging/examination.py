@@ -123,7 +123,7 @@ class Examination:
             if self.explanation is not None:
                 fields = self._at_scale(self.explanation) or fields
         except TargetFault as fault:
-            fields = {"verdict": "error", "reason": str(fault)}
+            fields = self._ended_by(fault, fault.case)
         limits = limits_of(self.target, self.optimizer)
         if fields["verdict"] in ("conforms", "imprecise") and (little := reasons.too_little(self.agreement, limits)):
             fields = {"verdict": "error", "reason": little}
@@ -171,15 +171,18 @@ class Examination:
         if self.fault is None and (self.rejected is not None or self.laws.broken):
             self._look_for_a_kept_buffer()
         if self.fault is not None:
-            fault, case = self.fault
-            shown = evidence.of_fault(self.target, fault, case, self.guard)
-            return {"verdict": "error", "reason": str(fault), "counterexample": shown}
+            return self._ended_by(*self.fault)
         if self.rejected is not None or self.laws.broken:
             return self._rejection()
         if self.tried == 0:
             return {"verdict": "unsupported", "reason": self.declined or "no case is offered"}
         self.explanation = Explanation(documented_class(self.optimizer))
         return {"verdict": "conforms", "computes": Computes(rule="documented")}
+
+    def _ended_by(self, fault: TargetFault, case: Case | None) -> dict[str, Any]:
+        """Return the verdict's fields on an engine that breaks the protocol, with the case where that is known."""
+        shown = None if case is None else evidence.of_fault(self.target, fault, case, self.guard)
+        return {"verdict": "error", "reason": str(fault), "counterexample": shown}
 
     def _rejection(self) -> dict[str, Any]:
         """Return the verdict's fields on an engine that a case or a law has rejected."""

@@ -5,13 +5,14 @@ An altered formula is a formula: it is evaluated on any numbers, so the rounding
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
 import numpy as np
 
+from optimetry.conformance.naming.coupling import coupled_decay, strength_of
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.reference.declaration import Declared
 from optimetry.reference.rule import Array, Rule, State
@@ -71,8 +72,25 @@ class AlteredTraining(Training):
 
 
 def step_of(rule: Rule, param: Array, grad: Array, state: State, lr: Any, t: int) -> Array:
-    """Return what an update takes off a parameter, but for a decay apart from it: that of a parameter of 0."""
-    return -rule.update(param * 0.0, grad, state, lr, t)[0]
+    """Return what an update takes off a parameter, but for a decay apart from the gradient: that of one that is 0."""
+    undecayed, grad = without_decay(rule), with_decay(rule, param, grad)
+    return -undecayed.update(param * 0.0, grad, state, lr, t)[0]
+
+
+def without_decay(rule: Rule) -> Rule:
+    """Return a rule without the decay that it adds to the gradient; the rule itself where it adds none."""
+    name = _decay_of(rule)
+    return rule.with_values({name: 0.0}) if name else rule
+
+
+def with_decay(rule: Rule, param: Array, grad: Array) -> Array:
+    """Return a gradient with the decay that a rule adds to it; the gradient itself where it adds none."""
+    name = _decay_of(rule)
+    return grad + strength_of(rule, name) * param if name else grad
+
+
+def _decay_of(rule: Rule) -> str | None:
+    return coupled_decay(rule.innermost if isinstance(rule, Altered) else rule)
 
 
 def remembering(update: Callable[..., tuple[Array, State, Array]]) -> Alteration:
@@ -131,9 +149,18 @@ class Altered:
         """Whether an element of the result depends on the same element of the inputs alone, wherever it stands."""
         return bool(self.formula.elementwise) and not self.alteration.by_place
 
+    @property
+    def innermost(self) -> Any:
+        """The formula without this alteration, and those within it."""
+        return self.formula.innermost if isinstance(self.formula, Altered) else self.formula
+
     def lifted(self, lift: Callable[[str, float], Any]) -> Altered:
         """The same with each real hyperparameter replaced."""
         return Altered(self.formula.lifted(lift), self.alteration)
+
+    def with_values(self, values: Mapping[str, Any]) -> Altered:
+        """The same with other values of some hyperparameters, which are not checked."""
+        return Altered(self.formula.with_values(values), self.alteration)
 
     def initial_state(self, param: Array) -> State:
         """The state before the first step."""

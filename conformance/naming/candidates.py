@@ -185,7 +185,7 @@ def runs_beside(rule: PointClass, optimizer: str, dtype: str) -> Iterator[list[M
     """Yield what runs may do beside one rule, in tiers.
 
     Another rule, or a dialect of one, has a state and hyperparameters of its own. Beside it nothing is tried but that
-    parameters depend on each other.
+    parameters, or parts of one, depend on each other.
     """
     for tier in mistakes_of_runs(subject_named(rule.computed), dtype):
         yield [mistake for mistake in tier if rule.computed == optimizer or mistake.joins]

@@ -13,7 +13,7 @@ from typing import Any
 
 from optimetry.conformance.cases.case import Case, met_before
 from optimetry.conformance.laws.law import Law, LawCheck
-from optimetry.conformance.laws.universal import parameters_are_independent
+from optimetry.conformance.laws.universal import parameters_are_independent, splitting
 from optimetry.conformance.naming.alterations import Alteration, joined
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.known.points import PointClass
@@ -74,8 +74,8 @@ class Mistake:
 
     @property
     def joins(self) -> bool:
-        """Whether parameters depend on each other by it."""
-        return parameters_are_independent in self.breaks
+        """Whether parameters, or parts of one, depend on each other by it."""
+        return not {parameters_are_independent, splitting}.isdisjoint(self.breaks)
 
     def may_break(self, law: Law | None) -> bool:
         """Whether a target with this mistake alone may break a law; None stands for none."""

@@ -69,8 +69,8 @@ GUARDED = 1e-9
 TINY_GRADIENTS = "tiny gradients, whose squares are subnormal"
 
 POWERS = {
-    "float32": (70, 40, -40, -70, -105),
-    "bfloat16": (70, 40, -40, -70, -105),
+    "float32": (70, 40, -40, -55, -70, -105),
+    "bfloat16": (70, 40, -40, -55, -70, -105),
     "float64": (520, 200, -200, -530, -600),
 }
 """The powers of two by which gradients are scaled, and parameters with small ones; outer squares overflow or are 0."""

@@ -20,6 +20,7 @@ from optimetry.conformance.naming.candidates import arithmetics
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.known.points import PointClass
 from optimetry.conformance.naming.mistakes import Mistake, Mistaken, together
+from optimetry.conformance.naming.runs.decay import strengths
 from optimetry.conformance.numerics.agreement import explained
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
@@ -30,6 +31,9 @@ SHAPES = (4, 3), (5,)
 
 SMALL = 2.0**-14
 """The least magnitude of its gradients, whose largest is twice that: no usual clip limits all of them together."""
+
+DECAY = 2.0**-10
+"""Its weight decay where the default is 0, so that one shows; what it adds to a gradient is not limited either."""
 
 RATES = tuple(2.0 ** -(6 + t % 3) for t in range(12))
 """Its learning rates, which change."""
@@ -98,4 +102,6 @@ def _small(usual: Case) -> Case:
         shapes = (fitting(subject, shape) for shape in SHAPES)
         return tuple((least * drawn.choice((-1, 1), x) * (1 + drawn.random(x))).astype(kind) for x in shapes)
 
-    return usual.replace(learning_rates=RATES, parameters=arrays(1.0), grads=tuple(arrays(SMALL) for _ in RATES))
+    decays = {name: DECAY for name in strengths(subject) if not usual.hyper[name]}
+    fed = {"parameters": arrays(1.0), "grads": tuple(arrays(SMALL) for _ in RATES)}
+    return usual.replace(learning_rates=RATES, hyper={**usual.hyper, **decays}, **fed)

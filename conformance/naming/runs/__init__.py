@@ -13,6 +13,7 @@ from optimetry.conformance.naming.runs import (
     accumulated,
     decay,
     gradients,
+    included,
     late,
     missing,
     moved,
@@ -39,6 +40,14 @@ def mistakes_of_runs(subject: Subject, dtype: str) -> tuple[Tier, ...]:
     )
     of_gradients = (scaled.mistakes, gradients.replacing_finite, gradients.replacing_nonfinite)
     slots = (narrow_slots.mistakes, narrow_slots.computed_with)
-    further = (*slots, skipped.of_elements, *of_gradients, moved.mistakes, resized.mistakes, zeros.mistakes)
+    further = (
+        *slots,
+        skipped.of_elements,
+        *of_gradients,
+        moved.mistakes,
+        resized.mistakes,
+        zeros.mistakes,
+        included.mistakes,
+    )
     first = tuple(mistake for listed in lists for mistake in listed(subject, dtype))
     return first, *(tuple(listed(subject, dtype)) for listed in further)

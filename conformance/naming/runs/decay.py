@@ -6,14 +6,15 @@ beside it, which says for every rule at once where and of what.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.laws.universal import parameters_are_independent, resuming, splitting
+from optimetry.conformance.laws.universal import parameters_are_independent, reshaping, resuming, splitting
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step, step_of, with_gradients
+from optimetry.conformance.naming.coupling import strength_of
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.subjects.subject import DECAY_STRENGTHS, Subject
 from optimetry.conformance.targets.offers import MADE_AT
@@ -26,8 +27,8 @@ BEHIND = "the updated parameter, times the learning rate"
 BEHIND_ALONE = "the updated parameter, not times the learning rate"
 ASCENDING = "as part of the gradient before maximize turns that round"
 
-
-SIGNS = "as part of the gradient, by the sign of the parameter alone"
+BY_SIGN, BY_WAY = "by the sign of the parameter alone", "by its way from the first parameter"
+SIGNS = f"{COUPLED}, {BY_SIGN}"
 TOWARD_0 = "only the elements whose step goes toward 0, times the learning rate"
 PLACES = (COUPLED, DECOUPLED, ALONE, BEHIND, BEHIND_ALONE)
 """Where a decay may be done in an update."""
@@ -70,6 +71,14 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
             alteration = Alteration(update=partial(_undecayed, name), step=partial(step, name), by_place=by_place)
             breaks = (parameters_are_independent, splitting) if by_place else (resuming,)
             yield Mistake(run={"finding": "decays", "how": how}, alteration=alteration, breaks=breaks)
+        matrices = Alteration(update=partial(_of_matrices, name), by_place=True)
+        run = {"finding": "decays", "how": "only tensors of two or more dimensions"}
+        yield Mistake(run=run, alteration=matrices, breaks=(reshaping, splitting))
+        for of_what, other in ((BY_SIGN, _sign), (BY_WAY, _way)):
+            for how in (COUPLED, DECOUPLED):
+                alteration = Alteration(update=partial(_undecayed, name), step=partial(_of_another, name, how, other))
+                run = {"finding": "decays", "how": f"{how}, {of_what}"}
+                yield Mistake(run=run, alteration=alteration, breaks=(resuming,) if other is _way else ())
         if any(x.name == "maximize" for x in subject.hyperparameters()):
             yield Mistake(
                 run={"finding": "decays", "how": ASCENDING}, alteration=Alteration(update=partial(_ascending, name))
@@ -81,17 +90,21 @@ def _undecayed(name: str, rule: Rule, param: Any, grad: Any, state: State, lr: A
     return rule.with_values({name: 0.0}).update(param, grad, state, lr, t)
 
 
-def _strength(rule: Any, name: str) -> Any:
-    """Return the strength for what is added to a gradient, which a rule may turn round."""
-    return -getattr(rule, name) if getattr(rule, "maximize", False) else getattr(rule, name)
-
-
 def _placed(name: str, how: str, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
     """Do the update without the decay, and the decay before or behind it, in one of the usual ways."""
     undecayed = rule.with_values({name: 0.0})
-    return _decaying(
-        _strength(rule, name) if how == COUPLED else getattr(rule, name), how, undecayed, param, grad, state, lr, t
-    )
+    return _decaying(_strength_as(how, rule, name), how, undecayed, param, grad, state, lr, t)
+
+
+def _of_matrices(name: str, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+    """Do the update, of biases and gains without the decay."""
+    chosen = rule if len(param.shape) > 1 else rule.with_values({name: 0.0})
+    return chosen.update(param, grad, state, lr, t)
+
+
+def _strength_as(how: str, rule: Rule, name: str) -> Any:
+    """Return the strength of a decay, for one in the gradient or apart from it."""
+    return strength_of(rule, name) if how == COUPLED else getattr(rule, name)
 
 
 def _decaying(
@@ -117,7 +130,7 @@ def _ascending(name: str, rule: Rule, param: Any, grad: Any, state: State, lr: A
 
 def _of_the_previous(name: str, training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:
     """Add the decay of each parameter's previous gradient; none at first."""
-    strength, fed = _strength(training.rule, name), list(grads)
+    strength, fed = strength_of(training.rule, name), list(grads)
     for i in with_gradients(grads):
         if i in training.memory:
             fed[i] = grads[i] + strength * training.memory[i]
@@ -145,9 +158,40 @@ def _by_the_ratio(name: str, training: AlteredTraining, plain: Step, grads: Sequ
     return plain(grads, lr)
 
 
+def _of_another(
+    name: str,
+    how: str,
+    other: Callable[[AlteredTraining, int], Any],
+    training: AlteredTraining,
+    plain: Step,
+    grads: Sequence[Any],
+    lr: Any,
+) -> list[Any]:
+    """Add the decay of something else than the parameters to the gradients, or decay by it apart from them."""
+    strength, fed = _strength_as(how, training.rule, name), list(grads)
+    for i in with_gradients(grads):
+        lost = strength * other(training, i)
+        if how == COUPLED:
+            fed[i] = grads[i] + lost
+        else:
+            training.parameters[i] = training.parameters[i] - lr * lost
+    return plain(fed, lr)
+
+
+def _sign(training: AlteredTraining, i: int) -> Any:
+    """Return the sign of a parameter: its decay is the subgradient of an L1 penalty."""
+    return np.sign(training.parameters[i])
+
+
+def _way(training: AlteredTraining, i: int) -> Any:
+    """Return how far a parameter is from the first one, toward which it decays, as in L2-SP."""
+    first = training.memory.setdefault("first", list(training.parameters))
+    return training.parameters[i] - first[i]
+
+
 def _of_the_position(name: str, training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:
     """Add the decay of the positions 1, 2, 3, ... in place of the parameters."""
-    strength = _strength(training.rule, name)
+    strength = strength_of(training.rule, name)
     return plain([None if grad is None else grad + strength * (i + 1.0) for i, grad in enumerate(grads)], lr)
 
 

@@ -20,7 +20,9 @@ from optimetry.conformance.laws.universal import (
     splitting,
 )
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
+from optimetry.conformance.naming.edits.usual import CLIP_NORMS
 from optimetry.conformance.naming.mistakes import Mistake
+from optimetry.conformance.naming.runs.scaled import BROKEN
 from optimetry.conformance.numerics.arrays import flat
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.subject import Subject
@@ -49,6 +51,7 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
     """Yield what may be left out."""
     if subject.has_learning_rate:
         yield from _steps()
+        yield from _of_large_gradients()
         yield from _tensors()
         run = {"finding": "left_out_elements", "which": "all but as many elements as the first axis is long"}
         breaks = (permutation, reshaping, splitting, parameters_are_independent)
@@ -100,6 +103,34 @@ def _steps() -> Iterator[Mistake]:
         yield _skipping("the first update of the parameters, though not of the state", alteration=idle)
     unused = Alteration(update=_unused)
     yield _skipping("the first update, though it counts", (nonfinite_gradients_act,), alteration=unused)
+
+
+def _of_large_gradients() -> Iterator[Mistake]:
+    """Yield updates that are skipped because the norm of a gradient, or of all of a step, is large or not a number."""
+    for limit in CLIP_NORMS:
+        for whose, joint, breaks in (
+            ("whose gradient has", False, BROKEN),
+            ("of a step whose gradients together have", True, (*BROKEN, parameters_are_independent)),
+        ):
+            for of_nan in (True, False):
+                fed = partial(_without_large, limit, joint, of_nan)
+                which = f"every update {whose} a norm above {limit:g}"
+                yield _skipping(which, (*breaks, nonfinite_gradients_act), fed=fed)
+
+
+def _without_large(limit: float, joint: bool, of_nan: bool, case: Case) -> Case:
+    """Leave out the gradients with a norm above a limit, or all of a step; perhaps those with a norm that is NaN."""
+
+    def kept(*grads: Any) -> bool:
+        norm = np.sqrt(sum(np.sum(np.square(grad, dtype=np.float64)) for grad in grads if grad is not None))
+        return bool(norm <= limit) if of_nan else not norm > limit
+
+    def row(grads: Any) -> Any:
+        together = kept(*grads) if joint else True
+        return tuple(grad if grad is not None and together and (joint or kept(grad)) else None for grad in grads)
+
+    with np.errstate(all="ignore"):
+        return case.replace(grads=tuple(map(row, case.grads)))
 
 
 def _skipping(which: str, breaks: tuple[LawCheck, ...] = (), **how: Any) -> Mistake:

@@ -10,6 +10,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws.universal import parameters_are_independent, resuming, splitting
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step, Stepping, with_gradients
 from optimetry.conformance.naming.mistakes import Mistake
+from optimetry.conformance.oracle.expected import decays_of
 from optimetry.conformance.oracle.joined import groups_of, joined
 from optimetry.conformance.subjects.rules import RuleSubject, documented_defaults, number_slots
 from optimetry.conformance.subjects.subject import Subject
@@ -42,6 +43,9 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
                 run = {"finding": "reset", "what": [*chosen, *["the step count"] * counts], "when": when}
                 reset = Alteration(step=partial(_reset, chosen, when, counts))
                 yield Mistake(run=run, alteration=reset, breaks=(resuming,))
+    if slots and (weights := decays_of(subject)):
+        begun = Alteration(update=partial(_begun, dict.fromkeys(weights, 0.0)))
+        yield Mistake(run={"finding": "begun", "what": "its averages"}, alteration=begun)
     if slots:
         run = {"finding": "shared", "what": "state", "whose": "all parameters of one shape"}
         for counts in (True, False):
@@ -99,6 +103,13 @@ def _reset(
             training.states[i] = State(**{n: start[n] if n in slots else x for n, x in training.states[i].items()})
             training.updates[i] = 0 if counts else training.updates[i]
     return plain(grads, lr)
+
+
+def _begun(
+    without: Mapping[str, float], rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int
+) -> tuple[Any, State]:
+    """Take the first gradient for what averages are of until then: no decay weighs the first update."""
+    return (rule.with_values(without) if t == 1 else rule).update(param, grad, state, lr, t)
 
 
 def _shared(counts: bool, training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:

@@ -16,6 +16,7 @@ from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.books.papers.adam import Adam
 from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule, State
+from optimetry.reference.rules.rmsprop import RMSProp
 
 
 def _behind_first(grad: Array) -> Any:
@@ -98,6 +99,27 @@ class Cautious(RuleRun):
             return param - rate * (state.moment1 * mask) / (np.sqrt(state.moment2) + rule.epsilon)
 
 
+class _BegunWithTheFirst(RMSProp):
+    """Averages are the first gradient, or its square, until there is another."""
+
+    def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        """Do one update."""
+        if t == 1:
+            state = State(**{**state, "mean_square": np.square(grad), "mean_grad": grad})
+        return super().update(param, grad, state, lr, t)
+
+
+def _none_above(limit: float, grads: Grads) -> Grads:
+    """Leave out a gradient whose norm is not below a limit."""
+    return [grad if grad is not None and _norm([grad]) <= limit else None for grad in grads]
+
+
+def _all_or_none(limit: float, grads: Grads) -> Grads:
+    """Leave out all gradients of a step whose norm together is above a limit."""
+    spike = _norm([grad for grad in grads if grad is not None]) > limit
+    return [None] * len(grads) if spike else grads
+
+
 class _Limited(Adam):
     """The root mean square of an update is at most 1."""
 
@@ -112,6 +134,27 @@ class _Limited(Adam):
 
 
 enter(
+    Fault(
+        name="large_gradients_left_out",
+        optimizer="adam",
+        defect="a parameter rests where its gradient explodes",
+        start=hooked(grads=partial(_none_above, 2.0)),
+        outcome="diverges: documented, but skips every update whose gradient has a norm above 2",
+    ),
+    Fault(
+        name="large_steps_left_out",
+        optimizer="momentum",
+        defect="a step rests whose gradients explode, as a guard against spikes of the loss",
+        start=hooked(grads=partial(_all_or_none, 5.0)),
+        outcome="diverges: documented, but skips every update of a step whose gradients together have a norm above 5",
+    ),
+    Fault(
+        name="averages_begin_with_the_first",
+        optimizer="rmsprop",
+        defect="averages begin with the first gradient and its square, where others correct them",
+        start=computing_as(_BegunWithTheFirst),
+        outcome="diverges: documented, but begins its averages with what the first gradient gives, not with zeros",
+    ),
     Fault(
         name="clipped_by_norm",
         optimizer="adam",

@@ -1,24 +1,26 @@
-"""Two things around an optimizer, neither of them a decay or a schedule: a clip within Lookahead, caution with a clip.
+"""Two things around an optimizer, neither of them a schedule: a clip within Lookahead, caution with a clip.
 
 Both stand in one training loop as soon as somebody adds the second.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.around import Cautious, Lookahead, centred
-from optimetry.conformance.selftest.faults.fault import Fault, enter
-from optimetry.conformance.selftest.faults.hooks import Grads
+from optimetry.conformance.selftest.faults.fault import Fault, Memory, enter
+from optimetry.conformance.selftest.faults.hooks import Grads, HookedRun, Hooks
 from optimetry.conformance.selftest.faults.layouts import GradientFromTheFirst
 from optimetry.conformance.selftest.faults.recipes import clipped_together
 from optimetry.conformance.selftest.faults.runs import run_as
 from optimetry.conformance.selftest.faults.steps import SumOfTwo
 from optimetry.conformance.targets.numpy.target import RuleRun
-from optimetry.reference.rule import Rule
+from optimetry.reference.books.torch.adam import Adam
+from optimetry.reference.rule import Rule, State
 
 CAUTIOUS = "moves only the elements whose step goes against the gradient, divided by the share of these elements"
 TOGETHER = "scales all gradients together to a norm of at most 1"
@@ -95,6 +97,19 @@ class _LimitedAndReadInRows(GradientFromTheFirst, _Limited):
     """Takes the memory of every gradient for rows, and clips elements."""
 
 
+class _OfMatrices(Adam):
+    """Leaves biases and gains out of the decay."""
+
+    def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        """Do one update."""
+        rule = self if param.ndim > 1 else dataclasses.replace(self, weight_decay=0.0)
+        return super(_OfMatrices, rule).update(param, grad, state, lr, t)
+
+
+def _clipped_of_matrices(rule: Rule, parameters: list[Any], memory: Memory) -> HookedRun:
+    return HookedRun(_OfMatrices.of(rule.hyper()), parameters, Hooks(grads=clipped_together))
+
+
 def _both(first: str, second: str) -> str:
     return f"diverges: documented, but {first}; and {second}"
 
@@ -148,6 +163,13 @@ enter(
         defect="gradients of two steps are added, and their sum is clipped",
         start=run_as(_CollectedThenClipped),
         outcome=_both(TOGETHER, "updates every 2 steps, by the sum of their gradients"),
+    ),
+    Fault(
+        name="clipped_and_decaying_matrices",
+        optimizer="torch.adam",
+        defect="a recipe in one class: all gradients are clipped, and biases and gains do not decay",
+        start=_clipped_of_matrices,
+        outcome=_both("decays only tensors of two or more dimensions", TOGETHER),
     ),
     Fault(
         name="limited_and_read_in_rows",

@@ -128,7 +128,7 @@ enter(
         optimizer="lamb",
         defect="biases and gains are left out of weight decay",
         start=_for_tensors(lambda param: param.ndim < 2, _without_decay),
-        outcome=_split("documented with lamb_weight_decay = 0", FEW, MANY),
+        outcome="diverges: documented, but decays only tensors of two or more dimensions",
     ),
     Fault(
         name="vectors_without_decay_and_ratio",

@@ -196,6 +196,9 @@ def test_a_target_that_breaks_while_it_is_identified_is_an_error() -> None:
 
     verdict = verdict_of(Instead(begin), "adagrad", effort=Effort("no laws", 20, 0))
     assert (verdict.verdict, without_lines(verdict.reason)) == ("error", "raised ValueError: not this case")
+    assert verdict.counterexample is not None
+    shown = Case.from_json(verdict.counterexample["case"]).parameters[0]
+    assert any(np.array_equal(shown, probe) for probe in probed)
 
 
 def test_a_verdict_is_under_the_book_of_its_subject(monkeypatch: pytest.MonkeyPatch) -> None:

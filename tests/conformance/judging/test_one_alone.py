@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, cast
 
 import pytest
@@ -12,7 +12,7 @@ from optimetry.conformance.naming.candidates import tiers_of_runs
 from optimetry.conformance.naming.known.counting import plain_case
 from optimetry.conformance.naming.known.elsewhere import dialects_elsewhere, rules_elsewhere
 from optimetry.conformance.naming.known.points import PointClass, classes_of
-from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks
+from optimetry.conformance.selftest.faults.hooks import Grads, HookedRun, Hooks
 from optimetry.conformance.selftest.faults.recipes import clipped_together
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.targets.numpy.target import RuleRun
@@ -22,6 +22,7 @@ from optimetry.reference.training import Training
 from optimetry.reports.results import Verdict
 from tests.conformance.judged import verdict_of
 
+LAMB = "lamb:bias_corrected_zero_decay_ratio_one"
 IN_TURN = "counts the updates of all parameters in turn"
 
 
@@ -58,18 +59,32 @@ def test_a_dialect_of_another_book_may_count_so() -> None:
     assert [str(part) for part in verdict.computes.parts] == [f"adam:scaled_epsilon_inside, but {IN_TURN}"]
 
 
-def test_a_clip_stands_beside_a_dialect_of_another_book_that_small_gradients_show() -> None:
-    """As the LAMB of NVIDIA, MMPretrain's and timm's: alone, a parameter is clipped as well."""
-    name = "lamb:bias_corrected_zero_decay_ratio_one"
-    (rule,) = (rule for rule in dialects_elsewhere("papers.lamb") if rule.name == name)
+def each_clipped(grads: Grads) -> Grads:
+    """Scale each gradient to a norm of at most 1, as a loop over parameters does."""
+    return [grad for each in grads for grad in clipped_together([each])]
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "name", "clip", "words"),
+    [
+        ("papers.lamb", LAMB, clipped_together, "scales all gradients together to a norm of at most 1"),
+        ("papers.lamb", LAMB, each_clipped, "scales each gradient to a norm of at most 1"),
+        ("papers.adam", "adam", each_clipped, "scales each gradient to a norm of at most 1"),
+    ],
+)
+def test_a_clip_stands_beside_a_rule_of_another_book_that_small_gradients_show(
+    optimizer: str, name: str, clip: Callable[[Grads], Grads], words: str
+) -> None:
+    """As the LAMB of NVIDIA, MMPretrain's and timm's, and GrokAdamW: alone, a parameter is clipped as well."""
+    known = (*rules_elsewhere(optimizer), *dialects_elsewhere(optimizer))
+    (rule,) = (rule for rule in known if rule.name == name)
 
     def begin(documented: Declared, parameters: list[Array]) -> RuleRun:
-        return HookedRun(cast(Rule, rule.of(documented.hyper())), parameters, Hooks(grads=clipped_together))
+        return HookedRun(cast(Rule, rule.of(documented.hyper())), parameters, Hooks(grads=clip))
 
     effort = Effort("alone", cases=20, law_cases=3)
-    verdict = verdict_of(Instead(begin, "papers.lamb"), "papers.lamb", "float32", effort)
-    clip = "scales all gradients together to a norm of at most 1"
-    assert [str(part) for part in verdict.computes.parts] == [f"{name}, but {clip}"]
+    verdict = verdict_of(Instead(begin, optimizer), optimizer, "float32", effort)
+    assert [str(part) for part in verdict.computes.parts] == [f"{name}, but {words}"]
 
 
 @pytest.mark.parametrize("kind", [Instead, Pinned])

@@ -76,6 +76,8 @@ CHOICES: list[Choice] = [
     ),
     ("torch.adam", {"epsilon_placement": "inside"}, ADAM, 3, W - LR * m(D) / C1 / math.sqrt(v(D) / C2 + EPS)),
     ("torch.adam", {"bias_correction": "none"}, ADAM, 3, W - LR * m(D) / (math.sqrt(v(D)) + EPS)),
+    ("torch.adam", {"bias_correction": "of_m"}, ADAM, 3, W - LR * m(D) / C1 / (math.sqrt(v(D)) + EPS)),
+    ("torch.adam", {"bias_correction": "of_v"}, ADAM, 3, W - LR * m(D) / (math.sqrt(v(D) / C2) + EPS)),
     ("torch.adam", {"amsgrad_order": "after_correction"}, AMSGRAD, 3, W - LR * m(D) / C1 / (1.0 + EPS)),
     (
         "torch.adamw",
@@ -86,6 +88,8 @@ CHOICES: list[Choice] = [
     ),
     ("torch.adamw", {"epsilon_placement": "inside"}, ADAM, 3, KEPT - LR * m(G) / C1 / math.sqrt(v(G) / C2 + EPS)),
     ("torch.adamw", {"bias_correction": "none"}, ADAM, 3, KEPT - LR * m(G) / (math.sqrt(v(G)) + EPS)),
+    ("torch.adamw", {"bias_correction": "of_m"}, ADAM, 3, KEPT - LR * m(G) / C1 / (math.sqrt(v(G)) + EPS)),
+    ("torch.adamw", {"bias_correction": "of_v"}, ADAM, 3, KEPT - LR * m(G) / (math.sqrt(v(G) / C2) + EPS)),
     ("torch.adamw", {"amsgrad_order": "after_correction"}, AMSGRAD, 3, KEPT - LR * m(G) / C1 / (1.0 + EPS)),
     ("torch.adamw", {"decay": "without_lr"}, ADAM, 3, W - WD * W - ADAMW_STEP),
     ("torch.adamw", {"decay": "after_step"}, ADAM, 3, (W - ADAMW_STEP) * (1 - LR * WD)),

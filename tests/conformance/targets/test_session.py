@@ -194,9 +194,16 @@ def test_a_session_gives_what_the_documented_formula_gives(case: Case) -> None:
 
 
 @pytest.mark.parametrize(
-    ("missing", "ending"), [(True, "text, in a step in which a gradient is missing (None)"), (False, "text")]
+    ("first", "ending"),
+    [
+        (lambda grad: None, "text, in a step in which a gradient is missing (None)"),
+        (lambda grad: np.full_like(grad, np.nan), "text, in a step with NaN or infinities in a gradient"),
+        (lambda grad: np.full_like(grad, np.inf), "text, in a step with NaN or infinities in a gradient"),
+        (np.zeros_like, "text, in a step in which every gradient is 0"),
+        (np.ones_like, "text"),
+    ],
 )
-def test_a_step_that_raises_for_a_missing_gradient_says_that_it_is_missing(missing: bool, ending: str) -> None:
+def test_a_step_that_raises_says_what_few_steps_have(first: Any, ending: str) -> None:
     class Raises:
         def __init__(self, documented: Any, parameters: list[Array]) -> None:
             self.parameters = parameters
@@ -204,7 +211,7 @@ def test_a_step_that_raises_for_a_missing_gradient_says_that_it_is_missing(missi
         def step(self, grads: list[Any], rate: float) -> list[Array]:
             raise TypeError("text")
 
-    grads = tuple((None if missing else row[0], *row[1:]) for row in SGD.grads)
+    grads = tuple((first(row[0]), *map(np.zeros_like, row[1:])) for row in SGD.grads)
     with pytest.raises(TargetFault) as caught:
         trajectory(Instead(Raises), SGD.replace(grads=grads), Guard())
     assert without_lines(str(caught.value)) == f"raised TypeError: {ending}"

@@ -33,7 +33,16 @@ class AdamChoices(Rule):
             "inside": "sqrt(v/c2 + eps)",
         },
     )
-    bias_correction: str = axis("documented", {"documented": "c1 = 1 - b1^t, c2 = 1 - b2^t", "none": "c1 = c2 = 1"})
+    bias_correction: str = axis(
+        "documented",
+        {
+            "documented": "c1 = 1 - b1^t, c2 = 1 - b2^t",
+            "none": "c1 = c2 = 1",
+            "of_m": "c1 = 1 - b1^t, c2 = 1",
+            "of_v": "c1 = 1, c2 = 1 - b2^t",
+        },
+        rare=("of_m", "of_v"),
+    )
     amsgrad_order: str = axis(
         "before_correction",
         {"before_correction": "the largest v so far, over c2", "after_correction": "the largest v/c2 so far"},
@@ -42,7 +51,9 @@ class AdamChoices(Rule):
 
     def corrections(self: Any, t: int) -> tuple[Any, Any]:
         """Return c1 and c2."""
-        return (1 - self.beta1**t, 1 - self.beta2**t) if self.bias_correction == "documented" else (1.0, 1.0)
+        correction1 = 1 - self.beta1**t if self.bias_correction in ("documented", "of_m") else 1.0
+        correction2 = 1 - self.beta2**t if self.bias_correction in ("documented", "of_v") else 1.0
+        return correction1, correction2
 
     def stepped(self: Any, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         """Return a parameter and its state after a step along a gradient to descend along."""
@@ -80,6 +91,8 @@ FLAGS = ("amsgrad", "maximize", "decoupled_weight_decay")
 UNCORRECTED_EPSILON = "w -= lr*sqrt(c2)/c1 * m / (sqrt(v) + eps)"
 INSIDE = "w -= lr*(m/c1) / sqrt(v/c2 + eps)"
 UNCORRECTED = "w -= lr*m / (sqrt(v) + eps)"
+UNCORRECTED_1, UNCORRECTED_2 = "w -= lr*m / (sqrt(v/c2) + eps)", "w -= lr*(m/c1) / (sqrt(v) + eps)"
+LOST, ON_CORRECTION = "a lost factor; no release known", "Kingma & Ba (2015), section 3, on the initialization bias"
 AFTER_CORRECTION = "x = max(x, v/c2); w -= lr*(m/c1) / (sqrt(x) + eps)"
 
 dialect = dialects_of(AdamFamily)
@@ -105,6 +118,20 @@ declare(
         origin="BertAdam without its decay; apex.optimizers.FusedAdam(bias_correction=False)",
         reference="google-research/bert, optimization.py; apex/optimizers/fused_adam.py",
         difference=UNCORRECTED,
+    ),
+    dialect(
+        name="moment1_uncorrected",
+        point={"bias_correction": "of_v"},
+        origin=LOST,
+        reference=ON_CORRECTION,
+        difference=UNCORRECTED_1,
+    ),
+    dialect(
+        name="moment2_uncorrected",
+        point={"bias_correction": "of_m"},
+        origin=LOST,
+        reference=ON_CORRECTION,
+        difference=UNCORRECTED_2,
     ),
     dialect(
         name="amsgrad_after_correction",

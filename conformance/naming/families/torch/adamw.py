@@ -11,7 +11,11 @@ from optimetry.conformance.naming.families.family import Setting, axis, declare,
 from optimetry.conformance.naming.families.torch.adam import (
     AFTER_CORRECTION,
     INSIDE,
+    LOST,
+    ON_CORRECTION,
     UNCORRECTED,
+    UNCORRECTED_1,
+    UNCORRECTED_2,
     UNCORRECTED_EPSILON,
     AdamChoices,
 )
@@ -78,6 +82,20 @@ declare(
         origin="AdamWeightDecayOptimizer of BERT",
         reference="google-research/bert, optimization.py",
         difference=UNCORRECTED,
+    ),
+    dialect(
+        name="moment1_uncorrected",
+        point={"bias_correction": "of_v"},
+        origin=LOST,
+        reference=ON_CORRECTION,
+        difference=UNCORRECTED_1,
+    ),
+    dialect(
+        name="moment2_uncorrected",
+        point={"bias_correction": "of_m"},
+        origin=LOST,
+        reference=ON_CORRECTION,
+        difference=UNCORRECTED_2,
     ),
     dialect(
         name="amsgrad_after_correction",

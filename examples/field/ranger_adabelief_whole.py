@@ -1,0 +1,9 @@
+"""RangerAdaBelief with its defaults: AdaBelief, rectified, of centred gradients, which looks ahead."""
+
+from __future__ import annotations
+
+from examples.field.ranger_adabelief import Ranger, run_of
+
+
+class Target(Ranger):
+    rules = {"torch.radam": run_of, "papers.adabelief": run_of}
