@@ -29,6 +29,10 @@ UNNAMED = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 """The kinds of ``*args`` and ``**kwargs``."""
 
 
+ANY = "**"
+"""How the name of such an argument begins: any other may be given, if the user says so."""
+
+
 class Taken(NamedTuple):
     """An argument that a constructor takes, and its default, if it has one and it is known."""
 
@@ -86,14 +90,17 @@ def _listed(values: Mapping[str, Any]) -> str:
 def taken_by(make: Callable[..., Any], spec: str, base: type = object) -> list[Taken]:
     """Return the arguments that can be given by name, with those that `parameters_of` a class follows.
 
+    The last is ``**kwargs`` where others may be passed on.
+
     Raises:
         TargetError: they cannot be read.
     """
     try:
-        parameters = parameters_of(make, base)
+        parameters = _followed_from(make, base)
     except (TypeError, ValueError) as error:
         raise TargetError(f"target {spec}: its arguments cannot be read: {error}") from error
-    return [Taken(each.name, each.default is each.empty, each.default) for each in parameters]
+    named = [Taken(x.name, x.default is x.empty, x.default) for x in parameters if x.kind not in UNNAMED]
+    return named + [Taken(f"{ANY}{x.name}", False) for x in parameters if x.kind is Parameter.VAR_KEYWORD]
 
 
 def parameters_of(make: Callable[..., Any], base: type = object) -> list[Parameter]:
@@ -102,13 +109,18 @@ def parameters_of(make: Callable[..., Any], base: type = object) -> list[Paramet
     In place of ``**kwargs`` of a class are those of the next constructor in its method resolution order, as far as
     ``base``, whose options are not followed. They have a default, since the class may pass on values of its own.
     """
+    return [each for each in _followed_from(make, base) if each.kind not in UNNAMED]
+
+
+def _followed_from(make: Callable[..., Any], base: type) -> list[Parameter]:
+    """Return the parameters that can be followed, and ``*args`` and ``**kwargs`` where others are taken as well."""
     parameters = list(inspect.signature(make).parameters.values())
     for cls in make.__mro__ if isinstance(make, type) else ():
         if cls in base.__mro__ or Parameter.VAR_KEYWORD not in {each.kind for each in parameters}:
             break
         if "__init__" in vars(cls):
             parameters = _followed(parameters, list(inspect.signature(vars(cls)["__init__"]).parameters.values())[1:])
-    return [each for each in parameters if each.kind not in UNNAMED]
+    return parameters
 
 
 def _followed(parameters: Sequence[Parameter], further: Sequence[Parameter]) -> list[Parameter]:
@@ -183,6 +195,8 @@ class _Fitting:
     def ask(self, argument: str, value: Any) -> None:
         """Take what the user says of one argument."""
         names = _names(value)
+        if (names or argument not in self.declared) and any(name.startswith(ANY) for name in self.taken):
+            self.taken.setdefault(argument, Taken(argument, False))
         if argument not in self.taken and not (names == (LEARNING_RATE,) and self.rate_in_step):
             if not names and (argument in self.declared or (argument == LEARNING_RATE and self.rate_in_step)):
                 return self._hold(argument, value)

@@ -21,7 +21,6 @@ def radam(hyper, parameters):
 
 
 class Ranger(Library):
-    distribution = "ranger-adabelief"
     dtypes = ("float32",)
     pinned = {"torch.radam": {"weight_decay": 0.0, "decoupled_weight_decay": False, "maximize": False}}
 
@@ -30,4 +29,5 @@ class Ranger(Library):
 
 
 class Target(Ranger):
+    distribution = "ranger-adabelief"
     rules = {"torch.radam": radam}

@@ -10,4 +10,5 @@ def radam(hyper, parameters):
 
 
 class Target(Ranger):
+    distribution = "ranger-adabelief"
     rules = {"torch.radam": radam}

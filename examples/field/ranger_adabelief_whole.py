@@ -6,4 +6,5 @@ from examples.field.ranger_adabelief import Ranger, run_of
 
 
 class Target(Ranger):
+    distribution = "ranger-adabelief"
     rules = {"torch.radam": run_of, "papers.adabelief": run_of}

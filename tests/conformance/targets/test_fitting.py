@@ -12,7 +12,7 @@ from optimetry.conformance.targets import for_numpy, for_torch
 from optimetry.conformance.targets.fitting import Taken, fitted, parameters_of, taken_by
 from optimetry.conformance.targets.offers import ClassOffer
 from optimetry.conformance.targets.own_loading import parsed
-from optimetry.reference.errors import UsageError
+from optimetry.reference.errors import TargetError, UsageError
 
 
 def test_betas_are_as_many_as_the_rule_has() -> None:
@@ -96,6 +96,21 @@ def test_a_constructor_that_passes_arguments_on_takes_those_of_the_next_one(cls,
 def test_what_is_passed_on_is_not_required() -> None:
     assert [argument.name for argument in taken_by(Base, "x") if argument.required] == ["params", "decay"]
     assert [argument.name for argument in taken_by(Named, "x") if argument.required] == ["params"]
+
+
+def passing_on(params, lr=0.1, **options): ...
+
+
+def test_what_a_user_names_is_given_to_a_constructor_that_passes_it_on() -> None:
+    taken = taken_by(passing_on, "x")[1:]
+    assert [argument.name for argument in taken] == ["lr", "**options"]
+    fit = fitted("x", "adam", taken, {"betas": ["beta1", "beta2"], "tiny": "epsilon", "level": 3})
+    assert str(fit) == "adam: lr = learning_rate, betas = (beta1, beta2), tiny = epsilon, level = 3"
+
+
+def test_what_nobody_names_is_not_guessed_where_arguments_are_passed_on() -> None:
+    with pytest.raises(TargetError, match=r"no argument for beta1, beta2, epsilon, only lr, \*\*options: --with ARG"):
+        fitted("x", "papers.adam", taken_by(passing_on, "x")[1:], {})
 
 
 def test_an_argument_that_keeps_its_default_is_named_if_that_may_change_what_is_computed() -> None:
