@@ -68,10 +68,21 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     )
 
 
+class _Once(argparse.Action):
+    """Takes the value of an option that is given once."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        before = getattr(namespace, self.dest)
+        if before is not None:
+            raise argparse.ArgumentError(self, f"{before} and {values}: must be one rule, each by its own command")
+        setattr(namespace, self.dest, values)
+
+
 def add_own(parser: argparse.ArgumentParser) -> None:
     """Add the options that say what one optimizer of a user is to compute."""
     group = parser.add_argument_group("one optimizer of yours", OWN)
-    group.add_argument("--as", dest="rule", metavar="RULE", help="the rule that it is to compute, such as torch.nadam")
+    about = "the rule that it is to compute, such as torch.nadam"
+    group.add_argument("--as", dest="rule", metavar="RULE", action=_Once, help=about)
     group.add_argument(
         "--with",
         dest="arguments",

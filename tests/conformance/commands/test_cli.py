@@ -231,6 +231,7 @@ def test_an_unexpected_pass_is_status_1(optimetry, tmp_path):
         (("check", "--python", "python3", "--", "cat"), "--python = 'python3': is for TARGET"),
         (("check", "--with", "steps=100", "--", "cat"), "--with steps=100: is for TARGET and --as"),
         (("check", "numpy", "--python", "no-such-python"), "--python = 'no-such-python': is not found"),
+        (("check", "numpy:a.B", "--as", "adam", "--as", "sgd"), "argument --as: adam and sgd: must be one rule"),
         (("check", "numpy", "--beside", "--memory-limit", "1G"), "--beside: must be left out with --memory-limit"),
         (("check", "numpy", "--beside", "--python", "python3"), "--beside: must be left out with --python"),
         (("check", "--beside", "--", "cat"), "--beside: must be left out with --, which"),
