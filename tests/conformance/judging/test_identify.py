@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.identifying import identify as identifying
 from optimetry.conformance.judging.identifying.identify import identify
@@ -17,6 +19,7 @@ from optimetry.conformance.judging.identifying.observed import Identity, Observe
 from optimetry.conformance.naming.explanation import Explanation, to_float32
 from optimetry.conformance.naming.families.clips import RoundedClipByNorm
 from optimetry.conformance.naming.known.points import documented_class
+from optimetry.conformance.naming.known.probes import probes_of
 from optimetry.conformance.numerics.agreement import Agreement
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.numerics.arrays import Array
@@ -27,7 +30,7 @@ from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
 from optimetry.conformance.targets.session import Guard
 from optimetry.reports.results import Computes
-from tests.conformance.judged import QUICK, class_named, flushed, verdict_of, with_hooks
+from tests.conformance.judged import QUICK, class_named, dialect_named, flushed, verdict_of, with_hooks, without_lines
 
 FLUSHES, INCREMENTS = Arithmetic(flushes_subnormals=True), Arithmetic(incremental_moments=True)
 
@@ -184,3 +187,18 @@ def test_a_target_is_fed_a_case_once_for_all_candidates() -> None:
 
 def bits(arrays: Sequence[Array]) -> bytes:
     return b"".join(array.tobytes() for array in arrays)
+
+
+def test_a_target_that_breaks_while_it_is_identified_is_an_error() -> None:
+    probed = [case.parameters[0] for case in probes_of("adagrad", "float32")]
+
+    def begin(documented: Any, parameters: list[Array]) -> Any:
+        if any(np.array_equal(parameters[0], probe) for probe in probed):
+            raise ValueError("not this case")
+        return run_of(dialect_named("adagrad", "epsilon_inside").of(documented.hyper()), parameters)
+
+    verdict = verdict_of(Instead(begin), "adagrad", effort=Effort("no laws", 20, 0))
+    assert (verdict.verdict, without_lines(verdict.reason)) == ("error", "raised ValueError: not this case")
+    assert verdict.counterexample is not None
+    shown = Case.from_json(verdict.counterexample["case"]).parameters[0]
+    assert any(np.array_equal(shown, probe) for probe in probed)

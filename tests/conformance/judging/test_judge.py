@@ -14,7 +14,6 @@ from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.harness.python_harness import engines_of
 from optimetry.conformance.judging.broken import BrokenLaws
 from optimetry.conformance.judging.examine import judge
-from optimetry.conformance.naming.known.probes import probes_of
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, LARGEST_ULP, SLACK
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle import batched
@@ -184,21 +183,6 @@ def test_how_far_off_an_unknown_rule_is_stands_in_the_reason(
     verdict = verdict_of(Instead(begin), "sgd", effort=Effort("no laws", 20, 0))
     assert words in verdict.reason
     assert (round(verdict.share or 0, 1), verdict.ulp) == figures
-
-
-def test_a_target_that_breaks_while_it_is_identified_is_an_error() -> None:
-    probed = [case.parameters[0] for case in probes_of("adagrad", "float32")]
-
-    def begin(documented: Any, parameters: list[Array]) -> Any:
-        if any(np.array_equal(parameters[0], probe) for probe in probed):
-            raise ValueError("not this case")
-        return run_of(dialect_named("adagrad", "epsilon_inside").of(documented.hyper()), parameters)
-
-    verdict = verdict_of(Instead(begin), "adagrad", effort=Effort("no laws", 20, 0))
-    assert (verdict.verdict, without_lines(verdict.reason)) == ("error", "raised ValueError: not this case")
-    assert verdict.counterexample is not None
-    shown = Case.from_json(verdict.counterexample["case"]).parameters[0]
-    assert any(np.array_equal(shown, probe) for probe in probed)
 
 
 def test_a_verdict_is_under_the_book_of_its_subject(monkeypatch: pytest.MonkeyPatch) -> None:
