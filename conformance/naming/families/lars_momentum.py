@@ -223,18 +223,6 @@ declare(
         difference="v = mu*v + coeff*|w|/(|g| + wd*|w| + 1e-8)*(g + wd*w), or + g if |w|*|g| == 0; w -= lr*v",
     ),
     dialect(
-        name="larc_without_limit_zero_decay_plain_rate",
-        point={
-            "denominator_epsilon": "1e-8",
-            "zero_norm": "plain_rate_undecayed",
-            "zero_decay": "plain_rate",
-            "learning_rate_placement": "outside",
-        },
-        origin="torch_optimizer.LARS; LARS of Lightning Bolts and Lightly",
-        reference="pl_bolts/optimizers/lars.py; torch_optimizer/lars.py; lightly/utils/lars.py",
-        difference="v = mu*v + coeff*|w|/(|g| + wd*|w| + 1e-8)*(g + wd*w), or + g if wd*|w|*|g| == 0; w -= lr*v",
-    ),
-    dialect(
         name="ratio_at_most_one",
         point={"limit": "one"},
         origin="a misread limit of LARC; no release known",
