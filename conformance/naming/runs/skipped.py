@@ -126,8 +126,9 @@ def _without_large(limit: float, joint: bool, of_nan: bool, case: Case) -> Case:
         return bool(norm <= limit) if of_nan else not norm > limit
 
     def row(grads: Any) -> Any:
-        together = kept(*grads) if joint else True
-        return tuple(grad if grad is not None and together and (joint or kept(grad)) else None for grad in grads)
+        if joint:
+            return grads if kept(*grads) else (None,) * len(grads)
+        return tuple(grad if grad is not None and kept(grad) else None for grad in grads)
 
     with np.errstate(all="ignore"):
         return case.replace(grads=tuple(map(row, case.grads)))
