@@ -242,9 +242,10 @@ class Feeding:
             try:
                 after = self.run.step(list(fed), rate)
             except (Exception, SystemExit) as error:
-                if isinstance(error, self.fault) or not unusual(grads):
+                what = unusual(grads)
+                if isinstance(error, self.fault) or not what:
                     raise
-                raise self.fault(f"{raised(error)}, in a step {unusual(grads)}") from error
+                raise self.fault(f"{raised(error)}, in a step {what}") from error
         elif self.kind == GRADIENTS:
             after = self.run.transform(list(fed))
         else:

@@ -65,7 +65,7 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
             ("by this learning rate, and steps by that of the first step", _stepping_by_the_first, False),
             ("by the learning rate of the first step", _by_the_first, False),
             ("by the ratio of the learning rate to that of the constructor", _by_the_ratio, False),
-            ("the parameter's position in the list, from 1, in its place", _of_the_position, True),
+            ("the parameter's position in the list, from 1, in its place", partial(_of_another, COUPLED, _place), True),
             ("the last of several parameters alone", _of_the_last, True),
         ):
             alteration = Alteration(update=partial(_undecayed, name), step=partial(step, name), by_place=by_place)
@@ -76,7 +76,7 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
         yield Mistake(run=run, alteration=matrices, breaks=(reshaping, splitting))
         for of_what, other in ((BY_SIGN, _sign), (BY_WAY, _way)):
             for how in (COUPLED, DECOUPLED):
-                alteration = Alteration(update=partial(_undecayed, name), step=partial(_of_another, name, how, other))
+                alteration = Alteration(update=partial(_undecayed, name), step=partial(_of_another, how, other, name))
                 run = {"finding": "decays", "how": f"{how}, {of_what}"}
                 yield Mistake(run=run, alteration=alteration, breaks=(resuming,) if other is _way else ())
         if any(x.name == "maximize" for x in subject.hyperparameters()):
@@ -159,9 +159,9 @@ def _by_the_ratio(name: str, training: AlteredTraining, plain: Step, grads: Sequ
 
 
 def _of_another(
-    name: str,
     how: str,
     other: Callable[[AlteredTraining, int], Any],
+    name: str,
     training: AlteredTraining,
     plain: Step,
     grads: Sequence[Any],
@@ -178,6 +178,11 @@ def _of_another(
     return plain(fed, lr)
 
 
+def _place(training: AlteredTraining, i: int) -> Any:
+    """Return the position of a parameter, from 1: a loop's counter."""
+    return i + 1.0
+
+
 def _sign(training: AlteredTraining, i: int) -> Any:
     """Return the sign of a parameter: its decay is the subgradient of an L1 penalty."""
     return np.sign(training.parameters[i])
@@ -187,12 +192,6 @@ def _way(training: AlteredTraining, i: int) -> Any:
     """Return how far a parameter is from the first one, toward which it decays, as in L2-SP."""
     first = training.memory.setdefault("first", list(training.parameters))
     return training.parameters[i] - first[i]
-
-
-def _of_the_position(name: str, training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:
-    """Add the decay of the positions 1, 2, 3, ... in place of the parameters."""
-    strength = strength_of(training.rule, name)
-    return plain([None if grad is None else grad + strength * (i + 1.0) for i, grad in enumerate(grads)], lr)
 
 
 def _of_the_last(name: str, training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Lists what may be done to gradients once a decay is in them: centred as by Yong's SGD, clipped behind a penalty.
+"""Lists what may be done to gradients once a decay is in them: centred as by SGD_GC, clipped behind a penalty.
 
 Where a rule adds its decay to the gradient, what `scaled` does comes before that, and a cautious step looks at the
 gradient as it was given. Here both see the sum.

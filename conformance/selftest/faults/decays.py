@@ -14,7 +14,7 @@ from optimetry.conformance.selftest.faults.around import centred
 from optimetry.conformance.selftest.faults.fault import Fault, enter
 from optimetry.conformance.selftest.faults.hooks import Grads
 from optimetry.conformance.selftest.faults.mutations import DECAYS
-from optimetry.conformance.selftest.faults.recipes import clipped_together
+from optimetry.conformance.selftest.faults.recipes import each_clipped
 from optimetry.conformance.selftest.faults.runs import run_as
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.precision import working
@@ -53,14 +53,9 @@ class OfThePreviousGradient(_WithoutDecay):
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
         """Add the decay of the gradient before."""
-        fed: Grads = []
-        for i, grad in enumerate(grads):
-            if grad is not None:
-                with np.errstate(all="ignore"):
-                    fed.append((grad + self.maximize * self.weight_decay * self.previous[i]).astype(grad.dtype))
-                self.previous[i] = grad.copy()
-            else:
-                fed.append(None)
+        fed = self.penalized(grads, self.previous)
+        for i in with_gradients(grads):
+            self.previous[i] = np.array(grads[i])
         return super().step(fed, learning_rate)
 
 
@@ -69,9 +64,7 @@ class OfThePosition(_WithoutDecay):
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
         """Add the decay of 1, 2, 3, ..."""
-        terms = [self.maximize * self.weight_decay * (i + 1) for i in range(len(grads))]
-        fed = [None if g is None else (g + term).astype(g.dtype) for g, term in zip(grads, terms, strict=True)]
-        return super().step(fed, learning_rate)
+        return super().step(self.penalized(grads, range(1, len(grads) + 1)), learning_rate)
 
 
 class AtTheFirstRate(_WithoutDecay):
@@ -110,8 +103,7 @@ class EachClipped(_WithoutDecay):
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
         """Add, scale, and step."""
-        clipped = [grad for each in self.penalized(grads) for grad in clipped_together([each])]
-        return super().step(clipped, learning_rate)
+        return super().step(each_clipped(self.penalized(grads)), learning_rate)
 
 
 class ElementsClipped(_WithoutDecay):
@@ -165,7 +157,7 @@ enter(
     Fault(
         name="centred_with_the_decay",
         optimizer="torch.sgd",
-        defect="gradients are centred once the penalty is in them, as in SGD_GC of Yong's authors",
+        defect="gradients are centred once the penalty is in them, as in SGD_GC of gradient centralization",
         start=run_as(Centred),
         outcome="diverges: documented, but subtracts from every gradient its mean over all axes but the first, the"
         " decay included",

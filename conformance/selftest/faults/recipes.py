@@ -43,6 +43,11 @@ def clipped_together(grads: Grads) -> Grads:
         return [None if grad is None else np.asarray(grad * factor) for grad in grads]
 
 
+def each_clipped(grads: Grads) -> Grads:
+    """Scale each gradient to a norm of at most 1, as a loop over parameters does."""
+    return [grad for each in grads for grad in clipped_together([each])]
+
+
 def _adapted(part: float, axes_of: Callable[[int], tuple[int, ...]]) -> Change:
     """Limit the norms of gradients over some axes to a part of those of the parameter, as NFNets do."""
 

@@ -13,7 +13,7 @@ from optimetry.conformance.naming.known.counting import plain_case
 from optimetry.conformance.naming.known.elsewhere import dialects_elsewhere, rules_elsewhere
 from optimetry.conformance.naming.known.points import PointClass, classes_of
 from optimetry.conformance.selftest.faults.hooks import Grads, HookedRun, Hooks
-from optimetry.conformance.selftest.faults.recipes import clipped_together
+from optimetry.conformance.selftest.faults.recipes import clipped_together, each_clipped
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.declaration import Declared
@@ -57,11 +57,6 @@ def test_a_dialect_of_another_book_may_count_so() -> None:
     (rule,) = (rule for rule in dialects_elsewhere("papers.adam") if rule.name == "adam:scaled_epsilon_inside")
     verdict = judged("papers.adam", rule)
     assert [str(part) for part in verdict.computes.parts] == [f"adam:scaled_epsilon_inside, but {IN_TURN}"]
-
-
-def each_clipped(grads: Grads) -> Grads:
-    """Scale each gradient to a norm of at most 1, as a loop over parameters does."""
-    return [grad for each in grads for grad in clipped_together([each])]
 
 
 @pytest.mark.parametrize(
