@@ -121,13 +121,20 @@ class Rejection:
         return finding.in_parts(explained) if explained else finding
 
     def _identity(self, rejected: CaseRun) -> Identity:
-        """Identify what the engine computes; the rejected run must agree, and the cases run for it count as tried."""
+        """Identify what the engine computes; the rejected run must agree, and the cases run for it count as tried.
+
+        Where what explains all new runs does not explain that one, such as one whose thread flushed subnormals, what
+        explains both is looked for.
+        """
         (case, after), identity = rejected, identify(self.observed)
         explanation = identity.explanation
         if explanation is not None and not explains(after, explanation.expected(case), case.form):
-            self.steady, self.observed = False, self.observed.anew()
-            return Identity(None)
-        if identity.tried > self.tried or explanation is not None:
+            self.observed.required.append(rejected)
+            identity = identify(self.observed)
+            if identity.explanation is None:
+                self.steady, self.observed = False, self.observed.anew()
+                return Identity(None)
+        if identity.tried > self.tried or identity.explanation is not None:
             self.agreement, self.tried = identity.from_document, identity.tried
         return identity
 

@@ -101,7 +101,8 @@ class Observed:
         refuting: the case that has refuted the last candidates, with its trajectory: it mostly refutes the next ones,
             too.
         runs: its trajectories in the cases tried so far.
-        required: a rare case that the documented formula does not explain, with its trajectory: candidates must.
+        required: runs that candidates must explain as well: of a rare case that the documented formula does not
+            explain, or one that a new run of the case does not repeat.
         silent: the candidates that say nothing of most elements. In a wider arithmetic they say no more.
     """
 
