@@ -9,6 +9,9 @@ from typing import Any
 
 DOCUMENTED = "documented"
 
+UNKNOWN = "no known rule"
+"""Stands for a rule where nothing known explains the cases of a part."""
+
 ALSO = "also"
 """Where `Part.run` has what the run does beside its first finding, as a list of the same form."""
 
@@ -75,7 +78,7 @@ class Part:
     """One part of what a target computes: a rule, on which cases, and from which inputs.
 
     Attributes:
-        rule: ``documented``, or the name of a dialect.
+        rule: ``documented``, the name of a dialect, ``no update`` or ``no known rule``.
         where: the property of a case or of a tensor that this part is about, and its test, such as
             ``{"property": "use_nesterov", "is": false}``; None for every case.
         given: what reaches the rule in place of the case's inputs, such as ``{"held": {"momentum": 0.9}}``; None where
@@ -96,6 +99,11 @@ class Part:
             where = " whatever is given"
         run = f", but {'; and '.join(map(_done, findings(self.run)))}" if self.run else ""
         return f"{self.rule}{inputs}{where}{run}"
+
+    @property
+    def known(self) -> bool:
+        """Whether it is known what explains these cases."""
+        return self.rule != UNKNOWN
 
     @property
     def words(self) -> str:

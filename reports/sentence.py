@@ -73,7 +73,7 @@ def _kind(verdict: Verdict) -> str:
     """Return the outcome; of a divergence also whether its parts are known, or its numbers are as documented."""
     if verdict.verdict != "diverges":
         return verdict.verdict
-    if verdict.computes.parts:
+    if verdict.computes.in_parts:
         return "partly"
     within = verdict.share is not None and verdict.share <= SLACK
     return "breaks" if verdict.law and within else "diverges"

@@ -92,7 +92,7 @@ class Diagnosis:
     @property
     def named(self) -> bool:
         """Whether a formula that was found, or parts, say what is computed, so that no nearest class is needed."""
-        return bool(self.found or self.verdict.computes.parts)
+        return bool(self.found or self.verdict.computes.in_parts)
 
 
 def diagnose(

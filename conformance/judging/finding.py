@@ -70,6 +70,11 @@ class Finding:
             return finding
         return replace(finding, agreement=identity.from_document, tried=identity.tried)
 
+    def on_one_side(self, parts: list[Part]) -> Finding:
+        """Return this with a known rule that explains some cases, which the last part names, and no others."""
+        reason = f"{self.reason}; computes {parts[-1].words}"
+        return replace(self, computes=replace(self.computes, parts=parts), reason=reason)
+
     def searched(self, result: SearchResult) -> Finding:
         """Return this with the formula that a search has found."""
         formula, identity = result.formulas[0], result.identity

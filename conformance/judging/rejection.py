@@ -23,6 +23,7 @@ from optimetry.conformance.judging.identifying.identify import (
     identify_computed_in,
     identify_steps,
 )
+from optimetry.conformance.judging.identifying.known_cases import known_cases
 from optimetry.conformance.judging.identifying.narrower import Narrower
 from optimetry.conformance.judging.identifying.nearest import nearest_to
 from optimetry.conformance.judging.identifying.observed import Identity, Observed
@@ -182,10 +183,12 @@ class Unexplained:
     finding: Finding
 
     def explained(self) -> Finding:
-        """Return the finding of the first attempt that has one."""
+        """Return the finding of the first attempt that has one; else what is known of some cases."""
         only_steady = (self.less_precise, self.in_narrower_format) if self.steady else ()
         attempts: tuple[Callable[[], Finding | None], ...] = (self.in_parts, *only_steady, self.edited)
-        return next(filter(None, (attempt() for attempt in attempts)), self.finding)
+        finding = next(filter(None, (attempt() for attempt in attempts)), self.finding)
+        parts = known_cases(self.observed) if self.steady and finding.computes == Computes() else []
+        return finding.on_one_side(parts) if parts else finding
 
     def in_parts(self) -> Finding | None:
         """Explain it by a mistake of the adapter or of the run, or by two rules and what decides between them.

@@ -131,6 +131,8 @@ def tiers_combined(optimizer: str, dtype: str) -> Iterator[list[Explanation]]:
         if strengths(subject_named(optimizer)):
             yield [Explanation(documented, replace(partly, float32_decay=True))]
         yield _each(named_classes(optimizer), combined)
+        if knows_increments(optimizer):
+            yield [Explanation(documented, replace(combined, incremental_moments=True))]
 
 
 def tiers_computed_in(optimizer: str, narrower: str, counts: bool = False) -> Iterator[list[Explanation]]:

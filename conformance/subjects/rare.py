@@ -160,7 +160,7 @@ def _of_rule(subject: Subject, dtype: str) -> Iterator[Described]:
     steeper = {name: STEEPER * hyper[name] for name in real if hyper[name] < 0}
     if steeper:
         words = " and ".join(f"{name} = {value:g}" for name, value in steeper.items())
-        yield from case(words, usual, start=NEAR, **steeper)
+        yield from case(words, (rate,) * MANY_STEPS, start=NEAR, **steeper)
     for number in subject.hyperparameters():
         if number.kind is int:
             yield from case(f"{number.name} = {COUNT}", (rate,) * MANY_STEPS, start=NEAR, **{number.name: COUNT})

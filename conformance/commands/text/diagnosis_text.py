@@ -211,7 +211,7 @@ def _nearest(rule: dict[str, Any] | None, case: Case) -> Iterator[tuple[str, str
 def _ranking(diagnosis: Diagnosis) -> Iterator[str]:
     """Write the nearest rules of the family, with the documented one, unless parts say what is computed."""
     explained = diagnosis.explanation.rule if diagnosis.explanation else None
-    if not diagnosis.ranking or (len(diagnosis.ranking) == 1 and explained) or diagnosis.verdict.computes.parts:
+    if not diagnosis.ranking or (len(diagnosis.ranking) == 1 and explained) or diagnosis.verdict.computes.in_parts:
         return
     shown = list(diagnosis.ranking[:SHOWN])
     shown += [pair for pair in diagnosis.ranking[SHOWN:] if pair[0].documented or pair[0] == explained]

@@ -99,6 +99,25 @@ class Splitting:
                         if self.supported(split, cases):
                             yield split
 
+    def known_sides(
+        self, chosen: Sequence[Property], known: Sequence[Explanation]
+    ) -> Iterator[tuple[Property, bool, Explanation]]:
+        """Yield the sides that a known rule explains, though it does not explain the other one; the largest first.
+
+        That is the property, whether it holds on that side, and the rule, with the same evidence as for a split. There
+        is none where a rule explains the evidence on both.
+        """
+        cases = self.evidence()
+        if any(self._explains_all(side, cases) for side in known):
+            return
+        sides = [(by, holds, [x for x in cases if by.holds(x) == holds]) for by in chosen for holds in (True, False)]
+        for by, holds, mine in sorted(sides, key=lambda side: -len(side[2])):
+            there = [case for case in self._switched(by, mine) if by.holds(case) != holds]
+            others = [*(case for case in cases if by.holds(case) != holds), *there]
+            for side in self._standing(by, holds, cases, known):
+                if sum(not self._explains(side, case) for case in others) >= TELLING:
+                    yield by, holds, side
+
     def _standing(
         self, by: Property, holds: bool, cases: list[Case], known: Sequence[Explanation]
     ) -> list[Explanation]:

@@ -130,7 +130,11 @@ def test_what_no_engine_offers_is_not_evaluated(monkeypatch: pytest.MonkeyPatch)
 
 def test_what_nothing_explains_diverges() -> None:
     verdict = verdict_of(Instead(one_element_wrong), "sgd")
-    assert (verdict.verdict, verdict.dialect, verdict.computes) == ("diverges", None, Computes())
+    assert (verdict.verdict, verdict.dialect, verdict.computes.rule) == ("diverges", None, None)
+    assert list(map(str, verdict.computes.parts)) == [
+        "no known rule where number of elements is not 1",
+        "documented where number of elements is 1",
+    ]
 
 
 def test_nan_is_said_to_be_returned_with_its_place_and_the_documented_value() -> None:
