@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import Formatter
 from typing import Any
@@ -101,15 +101,15 @@ class Part:
         return f"{self.rule}{inputs}{where}{run}"
 
     @property
-    def known(self) -> bool:
-        """Whether it is known what explains these cases."""
-        return self.rule != UNKNOWN
-
-    @property
     def words(self) -> str:
         """The same as part of a sentence."""
         text = str(self)
         return f"the documented rule{text.removeprefix(DOCUMENTED)}" if self.rule == DOCUMENTED else text
+
+
+def complete(parts: Sequence[Part]) -> bool:
+    """Whether parts explain every case; of none, and where one of them is not known, they do not."""
+    return bool(parts) and all(part.rule != UNKNOWN for part in parts)
 
 
 def condition(where: Mapping[str, Any]) -> str:

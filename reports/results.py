@@ -82,8 +82,7 @@ class Computes:
         found: whether the formula was found by a search and is declared nowhere.
         arithmetic: ways of computing that are not operation by operation in the arrays' own precision, as in
             ``schema.json``: ``flushes_subnormals``, ``computed_in_float32``, or an object, ``{"float32": ["beta1"]}``.
-        parts: where no rule explains every case, what does: a rule on some cases each, or one given other inputs. Of a
-            target that computes a known rule on some cases alone, ``no known rule`` is the other part.
+        parts: where no rule explains every case, what does: a rule on some cases each, or one given other inputs.
         same_as: the rules of other books that explain every case as well, such as ``torch.adam``.
     """
 
@@ -93,11 +92,6 @@ class Computes:
     arithmetic: list[Any] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
     same_as: list[str] = field(default_factory=list)
-
-    @property
-    def in_parts(self) -> bool:
-        """Whether parts explain every case."""
-        return bool(self.parts) and all(part.known for part in self.parts)
 
     def __str__(self) -> str:
         rules = [" = ".join(dict.fromkeys([self.rule, *self.same_as]))] if self.rule else list(map(str, self.parts))

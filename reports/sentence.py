@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 
 from optimetry.reports.numbers import SLACK
+from optimetry.reports.parts import complete
 from optimetry.reports.results import Verdict
 
 SAID = {
@@ -73,7 +74,7 @@ def _kind(verdict: Verdict) -> str:
     """Return the outcome; of a divergence also whether its parts are known, or its numbers are as documented."""
     if verdict.verdict != "diverges":
         return verdict.verdict
-    if verdict.computes.in_parts:
+    if complete(verdict.computes.parts):
         return "partly"
     within = verdict.share is not None and verdict.share <= SLACK
     return "breaks" if verdict.law and within else "diverges"

@@ -31,6 +31,7 @@ from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import TargetFault
+from optimetry.reports.parts import complete
 from optimetry.reports.results import Verdict
 
 
@@ -92,7 +93,7 @@ class Diagnosis:
     @property
     def named(self) -> bool:
         """Whether a formula that was found, or parts, say what is computed, so that no nearest class is needed."""
-        return bool(self.found or self.verdict.computes.in_parts)
+        return bool(self.found or complete(self.verdict.computes.parts))
 
 
 def diagnose(

@@ -20,6 +20,7 @@ from optimetry.conformance.naming.known.points import PointClass, by_axes, famil
 from optimetry.conformance.numerics.agreement import SLACK, Agreement
 from optimetry.reports.arithmetic import described
 from optimetry.reports.numbers import number, share_text
+from optimetry.reports.parts import complete
 from optimetry.reports.results import Verdict
 
 SHOWN = 4
@@ -211,7 +212,11 @@ def _nearest(rule: dict[str, Any] | None, case: Case) -> Iterator[tuple[str, str
 def _ranking(diagnosis: Diagnosis) -> Iterator[str]:
     """Write the nearest rules of the family, with the documented one, unless parts say what is computed."""
     explained = diagnosis.explanation.rule if diagnosis.explanation else None
-    if not diagnosis.ranking or (len(diagnosis.ranking) == 1 and explained) or diagnosis.verdict.computes.in_parts:
+    if (
+        not diagnosis.ranking
+        or (len(diagnosis.ranking) == 1 and explained)
+        or complete(diagnosis.verdict.computes.parts)
+    ):
         return
     shown = list(diagnosis.ranking[:SHOWN])
     shown += [pair for pair in diagnosis.ranking[SHOWN:] if pair[0].documented or pair[0] == explained]
