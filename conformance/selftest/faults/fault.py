@@ -10,6 +10,7 @@ from optimetry.conformance.cases.large import Scale
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.reports.arithmetic import described
+from optimetry.reports.parts import complete
 from optimetry.reports.results import Verdict
 
 Memory = MutableMapping[str, Any]
@@ -90,8 +91,11 @@ def enter(*faults: Fault) -> None:
 
 
 def outcome(verdict: Verdict) -> str:
-    """Write a verdict in a few words: ``diverges``, ``dialect: scaled_epsilon``, ``imprecise: beta1 in float32``."""
-    parts = map(str, verdict.computes.parts)
+    """Write a verdict in a few words: ``diverges``, ``dialect: scaled_epsilon``, ``imprecise: beta1 in float32``.
+
+    Parts that leave some cases unexplained are no name, and left out.
+    """
+    parts = map(str, verdict.computes.parts if complete(verdict.computes.parts) else ())
     computes = [*([verdict.dialect] if verdict.dialect else []), *parts, *map(described, verdict.computes.arithmetic)]
     return ": ".join([verdict.verdict, *(["; ".join(computes)] if computes else [])])
 
