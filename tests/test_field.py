@@ -249,8 +249,9 @@ def test_a_library_is_judged_once_and_a_run_that_was_ended_is_resumed(
 
     def check(command: list[str]) -> int:
         commands.append(command)
-        file.parent.mkdir(exist_ok=True)
-        file.write_text("ended")
+        ended = Path(command[command.index("--out") + 1], "results.jsonl")
+        ended.parent.mkdir(exist_ok=True)
+        ended.write_text("ended")
         return 1
 
     monkeypatch.setattr(study, "read", read)
@@ -262,6 +263,8 @@ def test_a_library_is_judged_once_and_a_run_that_was_ended_is_resumed(
     assert len(commands) == 2
     assert all("--resume" in command for command in commands)
     assert all(command[-2:] == ["--", "./harness"] for command in commands), "behind all options"
+    study.judged("toy", [PAIR], tmp_path / "other", [], seed=7)
+    assert commands[-1][commands[-1].index("--seed") :][:2] == ["--seed", "7"]
 
 
 @needs("torch")

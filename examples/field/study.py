@@ -1,9 +1,9 @@
 """Judges the libraries of this folder and holds the verdicts against `truth.toml`.
 
-Run in the root of the repository: ``python -m examples.field.study [LIBRARY]... [--round ROUND] [--results DIR]
-[--out FILE]``. Each library is judged in a process of its own. With ``--results`` verdicts are kept, and used again
-where they are there; a library whose run was ended goes on where it stopped. The exit status is 0 where no verdict
-contradicts the truth and at least 90 % of what can be named is named, in every round.
+Run in the root of the repository: ``python -m examples.field.study [LIBRARY]... [--round ROUND] [--seed SEED]
+[--results DIR] [--out FILE]``. Each library is judged in a process of its own. With ``--results`` verdicts are kept,
+and used again where they are there; a library whose run was ended goes on where it stopped. The exit status is 0 where
+no verdict contradicts the truth and at least 90 % of what can be named is named, in every round.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def first_contact(pairs: Sequence[Pair]) -> list[Finding]:
     return [Finding(pair, kept.get((pair.library, pair.rule), [])) for pair in pairs]
 
 
-def judged(library: str, pairs: Iterable[Pair], folder: Path, target: Sequence[str]) -> Results:
+def judged(library: str, pairs: Iterable[Pair], folder: Path, target: Sequence[str], seed: int = 0) -> Results:
     """Judge the rules of one library at effort quick, unless that was done before; a run that was ended is resumed.
 
     Args:
@@ -136,6 +136,7 @@ def judged(library: str, pairs: Iterable[Pair], folder: Path, target: Sequence[s
         pairs: what it computes, by its source.
         folder: where results are kept.
         target: what the command line says of it.
+        seed: of the cases that are drawn.
 
     Raises:
         SystemExit: the library cannot be loaded.
@@ -143,7 +144,8 @@ def judged(library: str, pairs: Iterable[Pair], folder: Path, target: Sequence[s
     with contextlib.suppress(ResultsError):
         return read(folder / "results.jsonl")
     rules = [word for pair in pairs for word in ("--optimizer", pair.rule)]
-    command = ["check", *rules, "--effort", "quick", "-n", "1", "--out", str(folder), "--resume", *target]
+    cases = ["--effort", "quick", "--seed", str(seed)]
+    command = ["check", *rules, *cases, "-n", "1", "--out", str(folder), "--resume", *target]
     with contextlib.redirect_stdout(io.StringIO()):
         status = optimetry(command)
     if status == 2:
@@ -261,6 +263,9 @@ def main() -> int:
     )
     parser.add_argument("libraries", nargs="*", metavar="LIBRARY", help=f"of {', '.join(libraries)}; default all")
     parser.add_argument("--round", choices=ROUNDS, help="judge the libraries of one round; default all")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="of the cases that are drawn; default 0, as the page has it"
+    )
     parser.add_argument("--results", type=Path, help="keep verdicts in this folder, and use those that are there")
     parser.add_argument("--out", type=Path, help="write the page to this file")
     options = parser.parse_args()
@@ -276,7 +281,8 @@ def main() -> int:
             chosen = [pair for pair in pairs if pair.library == library]
             folder = options.results or Path(scratch)
             with reachable(library, folder / "installed") as target:
-                results[library] = judged(library, chosen, folder / library, target)
+                place = folder / (f"{library}-seed-{options.seed}" if options.seed else library)
+                results[library] = judged(library, chosen, place, target, options.seed)
             findings += findings_of(chosen, results[library])
             for finding in findings[-len(chosen) :]:
                 verdicts, agreement = verdicts_text(finding.verdicts), finding.agreement.strip("*")
