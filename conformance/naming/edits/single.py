@@ -223,7 +223,7 @@ def _operands(part: Expression, names: InputNames) -> Iterator[Expression]:
             elif _is(operand, *UNARY, "negative"):
                 others.append(operand[1])
             elif _is(operand, "add", "subtract"):
-                others += [term for term in operand[1:] if isinstance(term, tuple)]
+                others += [term for term in operand[1:] if isinstance(term, tuple) or term == GRAD]
             if operand == GRAD and name not in UNARY:
                 others += [(function, GRAD) for function in UNARY]
                 others += [("multiply", ("subtract", 1, decay), GRAD) for decay in names.hyperparameters]

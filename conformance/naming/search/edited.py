@@ -45,6 +45,7 @@ class Edited:
         hyper: hyperparameters at which it is traced.
         arithmetic: how it is computed.
         step_count: what t counts, None for the documented way.
+        held: the flags that a target has one value of alone, and the numbers that are always 0: they are left out.
     """
 
     start: PointClass
@@ -52,11 +53,12 @@ class Edited:
     hyper: Mapping[str, Any]
     arithmetic: Arithmetic = PLAIN
     step_count: StepCount | None = None
+    held: tuple[str, ...] = ()
 
     @cached_property
     def before(self) -> Program:
         """The program of the known formula."""
-        program = traced(self.start, self.hyper)
+        program = traced(self.start, self.hyper, self.held)
         assert program is not None
         return program
 
@@ -149,14 +151,14 @@ def started(start: PointClass, hyper: Mapping[str, Any]) -> Declared:
     return subject_named(start.optimizer).of(hyper) if start.documented else start.of(hyper)
 
 
-def fixed(start: PointClass) -> tuple[str, ...]:
-    """Return the hyperparameters of a formula that are none of the document's."""
-    return start.dialect.fixed if isinstance(start.dialect, OtherRule) else ()
+def fixed(start: PointClass, held: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the hyperparameters of a formula that are held, or, of another rule, that are none of the document's."""
+    return start.dialect.fixed if isinstance(start.dialect, OtherRule) else held
 
 
-def traced(start: PointClass, hyper: Mapping[str, Any]) -> Program | None:
+def traced(start: PointClass, hyper: Mapping[str, Any], held: tuple[str, ...] = ()) -> Program | None:
     """Trace the formula that is edited, as `program_of`."""
-    return program_of(started(start, hyper), fixed(start))
+    return program_of(started(start, hyper), fixed(start, held))
 
 
 def line_of(name: str, program: Program, wraps: bool = False, words: Mapping[Expression, str] | None = None) -> str:

@@ -53,6 +53,7 @@ def edited_formulas(
     telling: Sequence[Case] = (),
     neutral: Iterable[Runs] = (),
     counts: Sequence[StepCount] = (),
+    held: tuple[str, ...] = (),
 ) -> list[Edited]:
     """Return the formulas, as few edits away from a known one as there are any, that explain a target.
 
@@ -68,12 +69,13 @@ def edited_formulas(
         telling: further cases in which formulas may differ that are the same in all runs.
         neutral: what the target gave in the telling cases with hyperparameters at 0, for more than two edits.
         counts: what t may count beside the parameter's own updates.
+        held: as for `Edited`.
     """
     budget = budget or Budget()
     if sum(np.count_nonzero(np.isfinite(x)) for _, x in runs) < FINITE * sum(x.size for _, x in runs):
         return []  # nothing that a finite bound could explain
     known, cases = list(starts), [*(case for case, _ in runs), *telling]
-    unedited = [Edited(start, (), runs[0][0].hyper) for start in known]
+    unedited = [Edited(start, (), runs[0][0].hyper, held=held) for start in known]
     passes = _passes(runs)
     coarse, ways = passes[0]
     holding_in = partial(_holding, runs=runs, holds=holds, counts=counts)
@@ -94,11 +96,11 @@ def edited_formulas(
     for count, together in (1, known[:1]), (1, known[1:]), (2, known[:1]), (2, known[1:2]):
         budget.edits = count
         for rough, arithmetics in (passes if count == 1 else passes[:1]) if count <= most_edits else ():
-            near = chain.from_iterable(nearest(start, runs, count, budget, rough) for start in together)
+            near = chain.from_iterable(nearest(start, runs, count, budget, rough, held=held) for start in together)
             edited = proven(near, arithmetics)
             if edited:
                 return edited
-    for classes in _staged(known[0], runs, neutral, budget, coarse) if most_edits > 2 else ():
+    for classes in _staged(known[0], runs, neutral, budget, coarse, held) if most_edits > 2 else ():
         edited = proven(classes, ways)
         if edited:
             return edited
@@ -106,22 +108,26 @@ def edited_formulas(
 
 
 def _staged(
-    start: PointClass, runs: Runs, neutral: Iterable[Runs], budget: Budget, coarse: float
+    start: PointClass,
+    runs: Runs,
+    neutral: Iterable[Runs],
+    budget: Budget,
+    coarse: float,
+    held: tuple[str, ...],
 ) -> Iterator[list[list[Edited]]]:
     """Yield the classes of formulas with three edits or four, from one known formula."""
     budget.edits = 3
     hyper = runs[0][0].hyper
-    program = traced(start, hyper)
+    program = traced(start, hyper, held)
     for widening in widenings(program) if program else ():
-        yield nearest(start, runs, 2, budget, coarse, (widening,))
+        yield nearest(start, runs, 2, budget, coarse, (widening,), held)
 
     def stage(part: Runs, count: int, prior: Edits) -> list[list[Edits]]:
-        return [
-            [formula.edits for formula in members] for members in nearest(start, part, count, budget, coarse, prior)
-        ]
+        found = nearest(start, part, count, budget, coarse, prior, held)
+        return [[formula.edits for formula in members] for members in found]
 
     for classes in by_stages(stage, runs, neutral, budget) if program else ():
-        yield [[Edited(start, edits, hyper) for edits in members] for members in classes]
+        yield [[Edited(start, edits, hyper, held=held) for edits in members] for members in classes]
 
 
 def _siblings(formula: Edited) -> Iterator[Edited]:
@@ -207,7 +213,13 @@ def _without_collector() -> Iterator[None]:
 
 
 def nearest(
-    start: PointClass, runs: Runs, count: int, budget: Budget, coarse: float, prior: Edits = ()
+    start: PointClass,
+    runs: Runs,
+    count: int,
+    budget: Budget,
+    coarse: float,
+    prior: Edits = (),
+    held: tuple[str, ...] = (),
 ) -> list[list[Edited]]:
     """Return the classes of formulas with so many edits that are nearest to a target, each with its simplest members.
 
@@ -220,24 +232,27 @@ def nearest(
         budget: what the search may cost.
         coarse: the roundoff of the least precise numbers that the target may hold.
         prior: edits that are made beforehand, and not counted.
+        held: as for `Edited`.
     """
     hyper = runs[0][0].hyper
     rule = started(start, hyper)
-    program = traced(start, hyper) if budget.wanted() else None
+    program = traced(start, hyper, held) if budget.wanted() else None
     if program is None:
         return []
     program = with_edits(program, prior)
-    numbers = [x.name for x in rule.hyperparameters() if x.kind is float and x.name not in fixed(start)]
+    numbers = [x.name for x in rule.hyperparameters() if x.kind is float and x.name not in fixed(start, held)]
     fed = fed_in(runs, coarse, partial(started, start))
     classes: list[list[Edits]] = []
     widened = [((widening,), count - 1) for widening in widenings(program)] if count else []
     for beforehand, fewer in [((), count), *widened]:
         edits = (*prior, *beforehand)
-        search = Nearby(with_edits(program, beforehand), numbers, fed, budget, partial(_named, start, edits, hyper))
+        search = Nearby(
+            with_edits(program, beforehand), numbers, fed, budget, partial(_named, start, edits, hyper, held)
+        )
         with np.errstate(all="ignore"), _without_collector():
             classes += [[(*edits, *more) for more in members] for members in search.at(fewer)]
-    return [[Edited(start, edits, hyper) for edits in members] for members in classes]
+    return [[Edited(start, edits, hyper, held=held) for edits in members] for members in classes]
 
 
-def _named(start: PointClass, prior: Edits, hyper: Mapping[str, Any], more: Edits) -> str:
-    return Edited(start, (*prior, *more), hyper).name
+def _named(start: PointClass, prior: Edits, hyper: Mapping[str, Any], held: tuple[str, ...], more: Edits) -> str:
+    return Edited(start, (*prior, *more), hyper, held=held).name

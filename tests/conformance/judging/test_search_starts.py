@@ -65,6 +65,33 @@ def test_one_edit_of_a_dialect_or_of_another_book_is_found(target, formula):
     assert verdict.reason == f"{formula}: found by search, and declared nowhere"
 
 
+FLAGS = dict.fromkeys(("amsgrad", "maximize", "decoupled_weight_decay"), False)
+
+
+@pytest.mark.parametrize(
+    ("pinned", "formula"),
+    [
+        (FLAGS | {"eps": 0.0}, "square(grad + weight_decay*param) -> square(grad)"),
+        (FLAGS | {"maximize": True}, "square(-grad + weight_decay*param) -> square(-grad)"),
+    ],
+)
+def test_what_a_target_has_one_value_of_is_in_no_text_of_its_formula(pinned, formula):
+    """A decay that reaches the first moment alone is an edit of what is left, and of choices by three flags is two."""
+
+    def update(self, param, grad, state, lr, t):
+        grad = -grad if self.maximize else grad
+        m = self.beta1 * state.exp_avg + (1 - self.beta1) * (grad + self.weight_decay * param)
+        v = self.beta2 * state.exp_avg_sq + (1 - self.beta2) * np.square(grad)
+        root = np.sqrt(v / (1 - self.beta2**t)) + self.eps
+        after = State(exp_avg=m, exp_avg_sq=v, max_exp_avg_sq=state.max_exp_avg_sq)
+        return param - lr * (m / (1 - self.beta1**t)) / root, after
+
+    kind = type("DecayOfOneMoment", (subject_named("torch.adam").declaration,), {"update": update})
+    target = Instead(lambda rule, parameters: RuleRun(kind.of(rule.hyper()), parameters), "torch.adam")
+    target.pinned = {"torch.adam": pinned}
+    assert verdict_of(target, "torch.adam", "float32", FEW).computes.formula == formula
+
+
 def test_a_rule_of_another_book_that_has_no_use_for_a_number_is_named_by_a_search_alone():
     (diagnosis,) = diagnose([computing("papers.lion")], "adam", "float32", effort=FEW, seed=0)
     assert diagnosis.verdict.reason == (
