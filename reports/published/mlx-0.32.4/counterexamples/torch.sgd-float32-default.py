@@ -18,12 +18,12 @@ allowed = [[[1.1940311855311588e-07]]]  # 2 times the rounding-error bound of fl
 from types import SimpleNamespace as State
 
 
-def with_decay(grad, param, weight_decay):
-    return grad + weight_decay * param
-
-
 def directed(grad, maximize):
     return -grad if maximize else grad
+
+
+def with_decay(grad, param, weight_decay):
+    return grad + weight_decay * param
 
 
 class Documented:
@@ -34,12 +34,13 @@ class Documented:
         return State(**{slot: np.zeros_like(param) for slot in self.slots})
 
     def update(self, param, grad, state, lr, t):
-        grad = with_decay(directed(grad, self.maximize), param, self.weight_decay)
+        grad = directed(grad, self.maximize)
+        plain = param - lr * self.weight_decay * param - lr * grad
+        grad = with_decay(grad, param, self.weight_decay)
         later = self.momentum * state.momentum_buffer + (1 - self.dampening) * grad
         buffer = np.where(t > 1, later, grad)
         direction = grad + self.momentum * buffer if self.nesterov else buffer
-        direction = np.where(self.momentum != 0, direction, grad)
-        return (param - lr * direction, State(momentum_buffer=buffer))
+        return (np.where(self.momentum != 0, param - lr * direction, plain), State(momentum_buffer=buffer))
 
 
 def array(values):
