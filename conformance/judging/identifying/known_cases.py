@@ -15,6 +15,7 @@ from optimetry.conformance.naming.known.points import documented_class, named_cl
 from optimetry.conformance.naming.splits import properties
 from optimetry.conformance.numerics.agreement import contradicted
 from optimetry.conformance.subjects.registry import subject_named
+from optimetry.reference.errors import TargetFault
 from optimetry.reports.parts import UNKNOWN, Part
 
 STEP = "step"
@@ -28,9 +29,6 @@ def known_cases(observed: Observed) -> list[Part]:
 
     Returns:
         What it computes elsewhere, which is not known, and there; nothing where there is no such property.
-
-    Raises:
-        TargetFault: the target breaks the protocol.
     """
     return _with_a_property(observed) or _at_first(observed)
 
@@ -45,9 +43,15 @@ def _with_a_property(observed: Observed) -> list[Part]:
 
 
 def _at_first(observed: Observed) -> list[Part]:
-    """Find how many steps of every case the documented rule explains, if it determines most of what they give."""
+    """Find how many steps of every case the documented rule explains, if it determines most of what they give.
+
+    Nothing is said of a target that breaks the protocol in some case, which need not be the one that rejects it.
+    """
     documented = Explanation(documented_class(observed.optimizer), FLUSHED)
-    runs = [(observed.run(case), documented.expected(case)) for case in observed.offered(observed.cases())]
+    try:
+        runs = [(observed.run(case), documented.expected(case)) for case in observed.offered(observed.cases())]
+    except TargetFault:
+        return []
     rows = [np.flatnonzero(contradicted(after, oracle).any(axis=1)) for after, oracle in runs]
     steps = min((int(row[0]) for row in rows if row.size), default=0)
     known = np.concatenate([oracle.known[:steps].ravel() for _, oracle in runs]) if steps else np.zeros(1)

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.judging.identifying.known_cases import known_cases
+from optimetry.conformance.judging.identifying.observed import Observed
 from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks
 from optimetry.conformance.selftest.instead import Instead
+from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.conformance.targets.session import Guard
+from optimetry.reference.errors import TargetFault
 from optimetry.reference.rule import Rule, State
 from optimetry.reports.sentence import sentence
 from tests.conformance.judged import QUICK, verdict_of
@@ -70,12 +78,16 @@ def test_a_property_with_which_the_document_holds_is_told(change: Change, condit
     assert "computes no known rule" in sentence("mine", [verdict], wrappers=())
 
 
+def doubling_the_count(most: int) -> Instead:
+    """Adam whose corrections are those of twice the step behind so many steps."""
+    hooks = Hooks(count=lambda count: count if count <= most else 2 * count)
+    return Instead(lambda rule, parameters: HookedRun(rule, parameters, hooks), "adam")
+
+
 @pytest.mark.parametrize("most", [1, 10])
 def test_steps_that_are_as_documented_are_told(most: int) -> None:
     """Cases on which properties are tried may be too short to show that steps differ, so that all of them hold."""
-    hooks = Hooks(count=lambda count: count if count <= most else most + 0.5)  # type: ignore[arg-type, return-value]
-    target = Instead(lambda rule, parameters: HookedRun(rule, parameters, hooks), "adam")
-    verdict = verdict_of(target, "adam", effort=QUICK)
+    verdict = verdict_of(doubling_the_count(most), "adam", effort=QUICK)
     words = [f"no known rule where step >= {most + 1}", f"documented where step < {most + 1}"]
     assert (verdict.verdict, list(map(str, verdict.computes.parts))) == ("diverges", words)
 
@@ -87,3 +99,18 @@ def drifting(param: Array, rule: Any, before: State, after: State) -> Array:
 def test_nothing_is_told_where_no_case_is_as_documented() -> None:
     verdict = verdict_of(changed("momentum", drifting), "momentum", effort=QUICK)
     assert (verdict.verdict, verdict.computes.parts) == ("diverges", [])
+
+
+def test_nothing_is_told_of_a_target_that_breaks_the_protocol_in_some_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = list(drawn_cases(subject_named("adam"), "float32", seed=0, count=8))
+    observed = Observed.of(doubling_the_count(1), "adam", "float32", partial(iter, cases), Guard())
+    run, longest = Observed.run, max(len(case.grads) for case in cases)
+
+    def run_or_fail(self: Observed, case: Case) -> Array:
+        if len(case.grads) == longest:
+            raise TargetFault("raised ValueError: never so many")
+        return run(self, case)
+
+    assert [str(part) for part in known_cases(observed)][1:] == ["documented where step < 2"]
+    monkeypatch.setattr(Observed, "run", run_or_fail)
+    assert known_cases(observed) == []
