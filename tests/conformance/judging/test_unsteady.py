@@ -28,14 +28,14 @@ def computing_in_turn(optimizer: str, every: int, which: int, hooks: Hooks, scal
 
 
 @pytest.mark.parametrize(("optimizer", "every", "which"), [("torch.sgd", 3, 1), ("momentum", 5, 2)])
-def test_flushing_in_some_runs_is_flushing(optimizer: str, every: int, which: int) -> None:
+def test_a_planted_flush_in_some_runs_is_flushing(optimizer: str, every: int, which: int) -> None:
     """MindSpore does so: whether a thread of its pool flushes depends on what ran before. New runs need not flush."""
     verdict = verdict_of(computing_in_turn(optimizer, every, which, FLUSHING), optimizer, effort=QUICK)
     assert (verdict.verdict, str(verdict.computes)) == ("conforms", "documented; flushes subnormals"), verdict.reason
 
 
 @pytest.mark.parametrize(("optimizer", "every", "which"), [("torch.sgd", 3, 1), ("momentum", 5, 2)])
-def test_another_scale_in_some_runs_has_no_name(optimizer: str, every: int, which: int) -> None:
+def test_a_planted_scale_in_some_runs_has_no_name(optimizer: str, every: int, which: int) -> None:
     target = computing_in_turn(optimizer, every, which, FLUSHING, scale=1 + 2.0**-12)
     verdict = verdict_of(target, optimizer, effort=QUICK)
     assert (verdict.verdict, verdict.law, verdict.computes.rule) == ("diverges", "repeatable", None), verdict.reason
