@@ -159,7 +159,8 @@ class Rejection:
         found = Unexplained(self.observed, laws, rejected, self.steady, self.search, finding).explained()
         if found is finding and identity.explanation is not None and laws.broken:
             return finding.but_for(laws, identity, identity.explanation)
-        return found
+        parts = known_cases(self.observed) if self.steady and found.computes == Computes() else []
+        return found.on_one_side(parts) if parts else found
 
 
 @dataclass(frozen=True)
@@ -183,12 +184,10 @@ class Unexplained:
     finding: Finding
 
     def explained(self) -> Finding:
-        """Return the finding of the first attempt that has one; else what is known of some cases."""
+        """Return the finding of the first attempt that has one."""
         only_steady = (self.less_precise, self.in_narrower_format) if self.steady else ()
         attempts: tuple[Callable[[], Finding | None], ...] = (self.in_parts, *only_steady, self.edited)
-        finding = next(filter(None, (attempt() for attempt in attempts)), self.finding)
-        parts = known_cases(self.observed) if self.steady and finding.computes == Computes() else []
-        return finding.on_one_side(parts) if parts else finding
+        return next(filter(None, (attempt() for attempt in attempts)), self.finding)
 
     def in_parts(self) -> Finding | None:
         """Explain it by a mistake of the adapter or of the run, or by two rules and what decides between them.

@@ -197,19 +197,27 @@ def test_the_counterexample_to_a_law_is_a_small_case_that_breaks_it() -> None:
     assert LAWS["repeatable"].broken(Trial(Unsteady(documented_class("sgd")), case, Guard())) is not None
 
 
-def test_a_known_formula_that_breaks_a_universal_law_is_named_beside_it_and_is_no_dialect() -> None:
+@pytest.mark.parametrize(
+    ("optimizer", "name"),
+    [("adagrad", "epsilon_inside"), ("torch.sgd", "first_step_dampened")],  # the latter is documented without dampening
+)
+def test_a_known_formula_that_breaks_a_universal_law_is_named_beside_it_and_is_no_dialect(
+    optimizer: str, name: str
+) -> None:
+    dialect = dialect_named(optimizer, name)
+
     def begin(documented: Any, parameters: list[Array]) -> Any:
         """Another rule, which forgets its state when that is loaded."""
-        run: Any = run_of(dialect_named("adagrad", "epsilon_inside").of(documented.hyper()), parameters)
+        run: Any = run_of(dialect.of(documented.hyper()), parameters)
         run.load = lambda state: None
         return run
 
-    verdict = verdict_of(Instead(begin), "adagrad", effort=Effort("laws on all", 8, 8))
+    verdict = verdict_of(Instead(begin), optimizer, effort=Effort("laws on all", 16, 16))
     assert (verdict.verdict, verdict.law, verdict.dialect) == ("diverges", "resuming", None)
-    assert verdict.computes == Computes(parts=[Part("epsilon_inside")])
-    assert "; elsewhere it computes epsilon_inside: w -= lr*g / sqrt(m + eps), as in " in verdict.reason
-    without = verdict_of(Instead(begin), "adagrad", effort=Effort("without laws", 8, 0))
-    assert (without.verdict, without.dialect) == ("dialect", "epsilon_inside"), "by its results alone it is known"
+    assert verdict.computes == Computes(parts=[Part(name)])
+    assert f"; elsewhere it computes {name}: {dialect.difference}, as in " in verdict.reason
+    without = verdict_of(Instead(begin), optimizer, effort=Effort("without laws", 16, 0))
+    assert (without.verdict, without.dialect) == ("dialect", name), "by its results alone it is known"
 
 
 def test_a_counterexample_is_a_case_in_which_the_target_gives_a_result() -> None:
