@@ -36,10 +36,12 @@ def known_cases(observed: Observed) -> list[Part]:
 def _with_a_property(observed: Observed) -> list[Part]:
     optimizer = observed.optimizer
     known = [Explanation(rule, FLUSHED) for rule in (documented_class(optimizer), *named_classes(optimizer))]
-    for by, holds, explanation in Splitting(observed).known_sides(list(properties(subject_named(optimizer))), known):
-        here, elsewhere = by.where if holds else reversed(by.where)
-        return [Part(UNKNOWN, elsewhere), Part(explanation.rule.name, here)]
-    return []
+    side = next(Splitting(observed).known_sides(list(properties(subject_named(optimizer))), known), None)
+    if side is None:
+        return []
+    by, holds, explanation = side
+    here, elsewhere = by.where if holds else reversed(by.where)
+    return [Part(UNKNOWN, elsewhere), Part(explanation.rule.name, here)]
 
 
 def _at_first(observed: Observed) -> list[Part]:
@@ -54,8 +56,7 @@ def _at_first(observed: Observed) -> list[Part]:
         return []
     rows = [np.flatnonzero(contradicted(after, oracle).any(axis=1)) for after, oracle in runs]
     steps = min((int(row[0]) for row in rows if row.size), default=0)
-    known = np.concatenate([oracle.known[:steps].ravel() for _, oracle in runs]) if steps else np.zeros(1)
-    if np.mean(known) < LEAST_DETERMINED:
+    if steps == 0 or np.mean(np.concatenate([x.known[:steps].ravel() for _, x in runs])) < LEAST_DETERMINED:
         return []
     rule, first = documented.rule.name, steps + 1
     return [

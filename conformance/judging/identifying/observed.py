@@ -184,6 +184,11 @@ class Observed:
         """The hyperparameters that can have one value alone."""
         return frozenset(name for name, _ in self.limits.pinned)
 
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The flags among them, and the numbers that can be 0 alone: what a search leaves out of formulas."""
+        return tuple(name for name, value in self.limits.pinned if isinstance(value, bool) or value == 0)
+
     def not_refuted(self, candidates: Sequence[C]) -> list[C]:
         """Return the candidates that also explain the case that refuted the last ones, if there is one."""
         for case, after in self.refuting:

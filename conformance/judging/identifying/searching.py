@@ -87,11 +87,10 @@ def searched(observed: Observed, seconds: float) -> SearchResult:
     most, telling = MOST_EDITS if seconds else 1, candidates_of(*asked)
     counts = STEP_COUNTS if observed.probed.counts_otherwise else ()
     starts = _starts(observed, runs)
-    held = tuple(name for name, value in observed.limits.pinned if isinstance(value, bool) or value == 0)
 
     def formulas_in(runs: Runs) -> list[Edited]:
         neutral = (_runs(observed, part) for part in neutral_cases(*asked))
-        return edited_formulas(starts, runs, holds, budget, most, telling, neutral, counts, held)
+        return edited_formulas(starts, runs, holds, budget, most, telling, neutral, counts, observed.held)
 
     matches = formulas_in(runs)
     if not matches and identities and document_fails:  # formulas explain these runs, and not all others

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 
 from optimetry.conformance.cases.case import Case
@@ -114,7 +114,7 @@ class Splitting:
         for by, holds, mine in sorted(sides, key=lambda side: -len(side[2])):
             there = [case for case in self._switched(by, mine) if by.holds(case) != holds]
             others = [*(case for case in cases if by.holds(case) != holds), *there]
-            for side in self._standing(by, holds, cases, known):
+            for side in self._standing(by, holds, cases, known)[:1]:  # the others are the same there
                 if sum(not self._explains(side, case) for case in others) >= TELLING:
                     yield by, holds, side
 
@@ -144,7 +144,8 @@ class Splitting:
         if runs and all(by.holds(case) == holds for case, _ in runs):
             rules = [start.rule for start in starts]
             budget = Budget(beat=observed.guard.heartbeat, asks=observed.guard.searching)
-            formulas = edited_formulas(rules, runs, lambda side: self._explains_all(side, cases), budget, most_edits=1)
+            holding = partial(self._explains_all, cases=cases)
+            formulas = edited_formulas(rules, runs, holding, budget, most_edits=1, held=observed.held)
             yield from (formula.explanation for formula in formulas)
 
     def _explains_all(self, side: Side, cases: list[Case]) -> bool:

@@ -61,10 +61,7 @@ def drifting_with_momentum(param: Array, rule: Any, before: State, after: State)
 @pytest.mark.parametrize(
     ("change", "conditions"),
     [
-        (
-            drifting_with_nesterov,
-            ["use_nesterov is true", "use_nesterov is false"],
-        ),
+        (drifting_with_nesterov, ["use_nesterov is true", "use_nesterov is false"]),
         (drifting_with_momentum, ["momentum is not 0", "momentum is 0"]),
     ],
 )

@@ -11,18 +11,15 @@ from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks
 from optimetry.conformance.selftest.instead import Instead
 from tests.conformance.judged import QUICK, flushed, verdict_of
 
-FLUSHING = Hooks(gradient=flushed, slot=flushed)
 
-
-def computing_in_turn(optimizer: str, every: int, which: int, hooks: Hooks, scale: float = 1.0) -> Instead:
-    """A target that has hooks in one of so many runs, whose gradients it scales, and is as documented in the others."""
+def flushing_in_turn(optimizer: str, every: int, which: int, scale: float = 1.0) -> Instead:
+    """A target that flushes subnormals and scales gradients in one of so many runs, and neither in the others."""
     runs = count()
 
     def begin(rule: Any, parameters: list[Any]) -> HookedRun:
         if next(runs) % every != which:
             return HookedRun(rule, parameters, Hooks())
-        feed = hooks.gradient
-        return HookedRun(rule, parameters, Hooks(gradient=lambda x: x.dtype.type(scale) * feed(x), slot=hooks.slot))
+        return HookedRun(rule, parameters, Hooks(gradient=lambda x: x.dtype.type(scale) * flushed(x), slot=flushed))
 
     return Instead(begin, optimizer)
 
@@ -30,12 +27,12 @@ def computing_in_turn(optimizer: str, every: int, which: int, hooks: Hooks, scal
 @pytest.mark.parametrize(("optimizer", "every", "which"), [("torch.sgd", 3, 1), ("momentum", 5, 2)])
 def test_a_planted_flush_in_some_runs_is_flushing(optimizer: str, every: int, which: int) -> None:
     """MindSpore does so: whether a thread of its pool flushes depends on what ran before. New runs need not flush."""
-    verdict = verdict_of(computing_in_turn(optimizer, every, which, FLUSHING), optimizer, effort=QUICK)
+    verdict = verdict_of(flushing_in_turn(optimizer, every, which), optimizer, effort=QUICK)
     assert (verdict.verdict, str(verdict.computes)) == ("conforms", "documented; flushes subnormals"), verdict.reason
 
 
 @pytest.mark.parametrize(("optimizer", "every", "which"), [("torch.sgd", 3, 1), ("momentum", 5, 2)])
 def test_a_planted_scale_in_some_runs_has_no_name(optimizer: str, every: int, which: int) -> None:
-    target = computing_in_turn(optimizer, every, which, FLUSHING, scale=1 + 2.0**-12)
+    target = flushing_in_turn(optimizer, every, which, scale=1 + 2.0**-12)
     verdict = verdict_of(target, optimizer, effort=QUICK)
     assert (verdict.verdict, verdict.law, verdict.computes.rule) == ("diverges", "repeatable", None), verdict.reason

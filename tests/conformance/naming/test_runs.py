@@ -269,10 +269,14 @@ def windowed(documented: Any, parameters: list[Any]) -> Any:
 
 
 @pytest.mark.parametrize("optimizer", ["asgd", "rmsprop"])
-@pytest.mark.parametrize("begin", [noisy, windowed])
-def test_nothing_is_invented_for_noise_or_another_algorithm(begin: Any, optimizer: str) -> None:
+@pytest.mark.parametrize(
+    ("begin", "parts"),
+    [(noisy, []), (windowed, ["no known rule where step >= 2", "documented where step < 2"])],
+)
+def test_nothing_is_invented_for_noise_or_another_algorithm(begin: Any, parts: list[str], optimizer: str) -> None:
     verdict = verdict_of(Instead(begin, optimizer), optimizer)
-    assert (verdict.verdict, verdict.computes) == ("diverges", Computes())
+    assert (verdict.verdict, verdict.computes) == ("diverges", Computes(parts=verdict.computes.parts))
+    assert list(map(str, verdict.computes.parts)) == parts
 
 
 def test_a_run_outlives_itself_only_in_the_second_of_two() -> None:

@@ -111,9 +111,17 @@ def far_from_any_property(hyper: dict[str, Any]) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("test", [no_property, far_from_any_property])
-def test_what_no_single_property_decides_is_not_named(test: Any) -> None:
-    assert verdict_of(mixed(test, "learning_rate_inside"), "momentum", effort=QUICK).computes == Computes()
+@pytest.mark.parametrize(
+    ("test", "elsewhere", "there"),
+    [
+        (no_property, "momentum is 0.9", "momentum is not 0.9"),
+        (far_from_any_property, "step >= 2", "step < 2"),  # without momentum rules that are the same there are no names
+    ],
+)
+def test_what_no_single_property_decides_is_not_named(test: Any, elsewhere: str, there: str) -> None:
+    computes = verdict_of(mixed(test, "learning_rate_inside"), "momentum", effort=QUICK).computes
+    assert computes == Computes(parts=computes.parts)
+    assert list(map(str, computes.parts)) == [f"no known rule where {elsewhere}", f"documented where {there}"]
 
 
 def test_a_property_must_decide_where_it_is_switched() -> None:
