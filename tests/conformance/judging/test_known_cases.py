@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -111,3 +112,21 @@ def test_nothing_is_told_of_a_target_that_breaks_the_protocol_in_some_case(monke
     assert [str(part) for part in known_cases(observed)][1:] == ["documented where step < 2"]
     monkeypatch.setattr(Observed, "run", run_or_fail)
     assert known_cases(observed) == []
+
+
+def mostly_undetermined(case: Case) -> Case:
+    """The same case, in whose first gradients all elements but one are NaN, from which nothing follows."""
+    first = [None if grad is None else np.full_like(grad, np.nan) for grad in case.grads[0]]
+    for poisoned, grad in zip(first, case.grads[0], strict=True):
+        if poisoned is not None and poisoned.size:
+            poisoned.flat[0] = grad.flat[0]
+    return replace(case, grads=(first, *case.grads[1:]))
+
+
+@pytest.mark.parametrize(
+    ("fed", "told"), [(lambda case: case, ["documented where step < 2"]), (mostly_undetermined, [])]
+)
+def test_steps_of_which_the_document_says_little_are_not_told(fed: Callable[[Case], Case], told: list[str]) -> None:
+    cases = [fed(case) for case in drawn_cases(subject_named("adam"), "float32", seed=0, count=8)]
+    observed = Observed.of(doubling_the_count(1), "adam", "float32", partial(iter, cases), Guard())
+    assert [str(part) for part in known_cases(observed)][1:] == told
