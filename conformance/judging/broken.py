@@ -20,6 +20,7 @@ from optimetry.conformance.laws import Law, laws_of
 from optimetry.conformance.laws.law import Formula, Trial
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.known.points import named_classes
+from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.numerics.agreement import Expected, explains
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
@@ -111,7 +112,7 @@ class BrokenLaws:
         return all(each.law.symptom for each in self.broken.values())
 
 
-def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | None, guard: Guard) -> BrokenLaws:
+def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | Mistaken | None, guard: Guard) -> BrokenLaws:
     """Return the laws that a rejected target breaks beyond the rounding of what it computes.
 
     With an explanation, universal laws that apply to its formula are tried again with the rounding bound of that, and
@@ -144,7 +145,7 @@ def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | None,
     return BrokenLaws(kept, laws.cases, laws.engines)
 
 
-def _binds(law: Law, explanation: Explanation) -> bool:
+def _binds(law: Law, explanation: Explanation | Mistaken) -> bool:
     """Whether a law holds for what an explanation computes, however; some hold for every elementwise formula alone."""
     return (law.any_arithmetic or law.universal) and law.applies(subject_named(explanation.rule.computed))
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging import reasons
-from optimetry.conformance.judging.broken import BrokenLaws, confirmed, contradicted_runs
+from optimetry.conformance.judging.broken import Broken, BrokenLaws, confirmed, contradicted_runs
 from optimetry.conformance.judging.counterexamples import evidence
 from optimetry.conformance.judging.finding import Finding
 from optimetry.conformance.judging.identifying.identify import (
@@ -44,6 +44,7 @@ from optimetry.conformance.laws.layouts import memory_layout
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.known.increments import knows_increments
 from optimetry.conformance.naming.mistakes import Mistaken
+from optimetry.conformance.naming.splits import Split
 from optimetry.conformance.numerics.agreement import Agreement, compare, explains
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array
@@ -198,12 +199,20 @@ class Unexplained:
         explained = in_parts(self.observed, [law for law in laws if law.check is not memory_layout])
         if explained is None:
             return None
-        partial, finding = explained[0], self.finding.in_parts(explained)
-        of_memory = {name: each for name, each in self.laws.broken.items() if each.law.check is memory_layout}
-        if not of_memory or (isinstance(partial, Mistaken) and memory_layout in partial.mistake.breaks):
+        finding, unexplained = self.finding.in_parts(explained), self._unexplained_by(explained[0])
+        if not unexplained:
             return finding
-        reason = f"{finding.reason}; {reasons.lawless(replace(self.laws, broken=of_memory))}"
+        reason = f"{finding.reason}; {reasons.lawless(replace(self.laws, broken=unexplained))}"
         return replace(finding, verdict="diverges", reason=reason)
+
+    def _unexplained_by(self, partial: Mistaken | Split) -> dict[str, Broken]:
+        """Return the broken laws that do not follow from parts; what only loses digits breaks few of its rule's."""
+        broken = {name: each for name, each in self.laws.broken.items() if each.law.check is memory_layout}
+        if not isinstance(partial, Mistaken):
+            return broken
+        if partial.imprecise:
+            broken |= confirmed(self.observed.target, self.laws, partial, self.observed.guard).broken
+        return {name: each for name, each in broken.items() if each.law.check not in partial.mistake.breaks}
 
     def less_precise(self) -> Finding | None:
         """Explain it by a known rule that is computed with less precision."""

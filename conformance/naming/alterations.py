@@ -13,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from optimetry.conformance.naming.coupling import coupled_decay, strength_of
+from optimetry.conformance.subjects.rules import OWN, STEP_COUNT, SharedCount
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.reference.declaration import Declared
 from optimetry.reference.rule import Array, Rule, State
@@ -69,6 +70,10 @@ class AlteredTraining(Training):
         """One step, as the alteration does it."""
         alteration: Alteration = cast(Any, self.rule).alteration
         return alteration.step(self, super().step, grads, lr)
+
+
+class AlteredSharedTraining(AlteredTraining, SharedCount):
+    """The same of a rule whose steps are counted for all parameters together."""
 
 
 def step_of(rule: Rule, param: Array, grad: Array, state: State, lr: Any, t: int) -> Array:
@@ -137,7 +142,11 @@ class Altered:
 
     formula: Any
     alteration: Alteration
-    training = AlteredTraining
+
+    @property
+    def training(self) -> type[AlteredTraining]:
+        """What does its steps, which are counted as the formula says."""
+        return AlteredTraining if getattr(self.formula, STEP_COUNT, OWN) == OWN else AlteredSharedTraining
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -103,8 +103,9 @@ def parameters_and_gradients(seed: int, name: str = "sgd") -> tuple[list[Any], l
         large = np.zeros((2, 2)) if step == 0 else rng.normal(size=(2, 2))
         grads.append([shrinking, rng.normal(size=3), large, rng.normal(size=3) * 1e-6])
     if SUBJECTS[name].shaped:
-        shapes = [(7, 1), (1, 3), (2, 1, 2) if SUBJECTS[name].takes((2, 1, 2)) else (2, 2), (3, 1)]
-        params, *grads = ([x.reshape(y) for x, y in zip(xs, shapes, strict=True)] for xs in (params, *grads))
+        more = [(2, 1, 2), (2, 2, 1)] if SUBJECTS[name].takes((2, 1, 2)) else [(2, 2), (3, 1)]
+        shapes = [(7, 1), (1, 3), *more]
+        params, *grads = ([np.resize(x, y) for x, y in zip(xs, shapes, strict=True)] for xs in (params, *grads))
     return params, grads
 
 

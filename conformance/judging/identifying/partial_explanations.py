@@ -15,8 +15,9 @@ from optimetry.conformance.laws import Law
 from optimetry.conformance.laws.universal import parameters_are_independent, splitting
 from optimetry.conformance.naming.candidates import arithmetics, tiers_of_mistakes, tiers_of_runs
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.families.family import STEP_COUNTS
 from optimetry.conformance.naming.known.elsewhere import FORMULAS_ELSEWHERE
-from optimetry.conformance.naming.known.points import PointClass, documented_class, named_classes
+from optimetry.conformance.naming.known.points import PointClass, counts_steps, documented_class, named_classes
 from optimetry.conformance.naming.mistakes import Mistake, Mistaken
 from optimetry.conformance.naming.runs import decay, surviving
 from optimetry.conformance.naming.solved import solved
@@ -98,12 +99,16 @@ def _of_the_adapter(observed: Observed, broken: Law | None) -> tuple[Mistaken, I
 def _beside_which(observed: Observed) -> list[PointClass]:
     """Return the rules beside which something is looked for: the documented one, the nearest, and every named dialect.
 
-    The latter only where a case refutes the documented rule: else what is beside a dialect may make that rule of it.
+    The latter only where a case refutes the documented rule: else what is beside a dialect may make that rule of it. Of
+    a target whose steps without a gradient count, the first of these count otherwise, too.
     """
-    documented = documented_class(observed.optimizer)
+    optimizer, probed = observed.optimizer, observed.probed
+    documented = documented_class(optimizer)
     refuted = is_refuted(observed, Explanation(documented), no_more)
-    named = named_classes(observed.optimizer) if refuted else ()
-    return list(dict.fromkeys([documented, *observed.probed.nearest(), *named]))
+    first = [documented, *probed.nearest()]
+    counting = first if probed.counts_otherwise and counts_steps(optimizer) else []
+    counted = [rule.counting(step_count) for rule in counting for step_count in STEP_COUNTS]
+    return list(dict.fromkeys([*first, *counted, *(named_classes(optimizer) if refuted else ())]))
 
 
 def _possible(observed: Observed, laws: Sequence[Law]) -> Callable[[Mistake], bool]:

@@ -1,4 +1,4 @@
-"""Lists the guards of divisors, roots and norms: a small number more, or zero in the place of a quotient by zero."""
+"""Lists the guards of divisors, roots, norms and signs: a small number more, or zero for a quotient by zero."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from optimetry.conformance.naming.formulas.programs import Expression, is_norm
 def guarded(part: Expression, names: InputNames) -> Iterator[Expression]:
     """Yield a divisor, a root or a norm with a small number added, and a clip as its limited norm over a guarded norm.
 
-    A quotient may be zero where its divisor is, and then the divisor needs no hyperparameter added.
+    A quotient may be zero where its divisor is, and then the divisor needs no hyperparameter added. A sign may be a
+    quotient by the magnitude with such a number.
     """
     match part:
         case ("divide", ("multiply", a, c), ("maximum", norm, limit)) if c == limit and is_norm(norm):
@@ -23,6 +24,9 @@ def guarded(part: Expression, names: InputNames) -> Iterator[Expression]:
             yield from (("where", ("greater", x, 0), ("divide", a, x), 0.0) for x in (b, *_unguarded(b)))
         case ("sqrt", a):
             yield from (("sqrt", radicand) for radicand in _with_small_number(a))
+        case ("sign", a):
+            yield from (("divide", a, ("sqrt", radicand)) for radicand in _with_small_number(("square", a)))
+            yield from (("divide", a, divisor) for divisor in _with_small_number(("absolute", a)))
     if is_norm(part):
         yield from _with_small_number(part)
 

@@ -12,6 +12,7 @@ from itertools import combinations
 from optimetry.conformance.naming.edits.factors import DECAY
 from optimetry.conformance.naming.edits.single import ASIDE
 from optimetry.conformance.naming.edits.usual import GUARDS
+from optimetry.conformance.naming.formulas.notation import text_of
 from optimetry.conformance.naming.formulas.programs import (
     EVERY,
     FIRST,
@@ -43,6 +44,7 @@ def moves(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
     yield from _divided_before(program)
     yield from _small_number_at_two(program, hyperparameters)
     yield from _overwritten_early(program)
+    yield from _overwritten_in_use(program)
     yield from _squared_under_roots(program, hyperparameters)
 
 
@@ -195,6 +197,17 @@ def _small_number_at_two(program: Program, hyperparameters: Sequence[str]) -> It
                 for x, line in program.items()
             }
             yield lines, f"{small:g} added to {a} and to {b}"
+
+
+def _overwritten_in_use(program: Program) -> Iterator[Move]:
+    """Yield a slot that keeps what the parameter's line makes of it, as a root does that is taken in place."""
+    other = {GRAD, PARAM, RATE, *slots_of(program)}
+    for slot in slots_of(program):
+        for part in parts_of(program[PARAM]):
+            made_of_it = part != program[slot] and program[slot] in parts_of(part)
+            if made_of_it and other.isdisjoint(parts_of(replaced(part, program[slot], ASIDE))):
+                text = text_of(part, {program[slot]: f"new {slot}"})
+                yield {**program, slot: part}, f"{slot} overwritten by {text}"
 
 
 def _squared_under_roots(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:

@@ -53,6 +53,9 @@ COUNTERPARTS = {
 UNARY = ("sqrt", "square", "absolute", "sign")
 """Functions of one operand that are left out, added, or taken for each other."""
 
+SIGNED_ROOT = ("multiply", ("sign", GRAD), ("sqrt", ("absolute", GRAD)))
+"""The root of the gradient's magnitude, with its sign."""
+
 COMPARISONS = ("greater", "greater_equal", "less", "less_equal", "equal", "not_equal", SENT, SENT_ROUNDED_UP)
 CONDITIONS = (*COMPARISONS, "bitwise_and", "bitwise_or")
 """Operations whose result is true or false."""
@@ -225,7 +228,7 @@ def _operands(part: Expression, names: InputNames) -> Iterator[Expression]:
             elif _is(operand, "add", "subtract"):
                 others += [term for term in operand[1:] if isinstance(term, tuple) or term == GRAD]
             if operand == GRAD and name not in UNARY:
-                others += [(function, GRAD) for function in UNARY]
+                others += [SIGNED_ROOT, *((function, GRAD) for function in UNARY)]
                 others += [("multiply", ("subtract", 1, decay), GRAD) for decay in names.hyperparameters]
             yield from ((*part[:i], new, *part[i + 1 :]) for new in others if not isinstance(new, int | float))
 
@@ -264,6 +267,8 @@ def _functions(part: Expression, names: InputNames) -> Iterator[Expression]:
     yield from rewritten(part, EXCHANGED_OPERANDS)
     if isinstance(part, tuple) or part == GRAD:
         yield from ((name, part) for name in UNARY)
+        if part == GRAD:
+            yield SIGNED_ROOT
         if not _is(part, *NEVER_NEGATED):
             yield ("negative", part)
 

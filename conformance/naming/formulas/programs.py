@@ -95,13 +95,13 @@ def _(v: Symbol, sparsity: Any, count: Any = None) -> Symbol:
 
 
 def _made(name: str, *operands: Expression) -> Expression:
-    """Return an operation; its first operand where the other changes nothing."""
+    """Return an operation; its first operand where the other changes nothing, and 1 for a power of 0."""
     without = {"add": 0, "subtract": 0, "multiply": 1, "divide": 1}.get(name)
     if without is not None and operands[1] == without:
         return operands[0]
-    if name == "add" and operands[1] == 1 and operands[0] == BEFORE:
-        return STEP
-    return operands[1] if name == "add" and operands[0] == 0 else (name, *operands)
+    made, first, last = (name, *operands), operands[0], operands[-1]
+    known: dict[Expression, Expression] = {("add", BEFORE, 1): STEP, ("add", 0, last): last, ("power", first, 0): 1.0}
+    return known.get(made, made)
 
 
 def _expression(operand: Any) -> Expression:

@@ -9,6 +9,7 @@ from typing import Any, cast
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws.universal import parameters_are_independent, resuming, splitting
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step, Stepping, with_gradients
+from optimetry.conformance.naming.known.counting import uses_step
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.oracle.expected import decays_of
 from optimetry.conformance.oracle.joined import groups_of, joined
@@ -110,6 +111,22 @@ def _begun(
 ) -> tuple[Any, State]:
     """Take the first gradient for what averages are of until then: no decay weighs the first update."""
     return (rule.with_values(without) if t == 1 else rule).update(param, grad, state, lr, t)
+
+
+def begun_and_corrected(subject: Subject, dtype: str) -> Iterator[Mistake]:
+    """Yield averages that begin with the first gradient, and are corrected as if they had begun with zeros."""
+    if isinstance(subject, RuleSubject) and subject.declaration.slots and uses_step(subject.declaration):
+        run = {"finding": "begun", "what": "its averages, which it corrects all the same,"}
+        after_begun = partial(_after_begun, dict.fromkeys(decays_of(subject), 0.0))
+        yield Mistake(run=run, alteration=Alteration(update=after_begun))
+
+
+def _after_begun(
+    without: Mapping[str, float], rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int
+) -> tuple[Any, State]:
+    """Do the first update on averages that are of its gradient already."""
+    begun = rule.with_values(without).update(param, grad, state, lr, t)[1] if t == 1 else state
+    return rule.update(param, grad, begun, lr, t)
 
 
 def _shared(counts: bool, training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:

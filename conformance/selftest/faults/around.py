@@ -12,6 +12,7 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, enter
 from optimetry.conformance.selftest.faults.hooks import Grads, computing_as, hooked
 from optimetry.conformance.selftest.faults.runs import run_as
+from optimetry.conformance.subjects.rules import ANY_GRADIENT
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.books.papers.adam import Adam
 from optimetry.reference.precision import working
@@ -109,6 +110,25 @@ class _BegunWithTheFirst(RMSProp):
         return super().update(param, grad, state, lr, t)
 
 
+class _BegunAndCorrected(Adam):
+    """The same of averages that are corrected as if they had begun with zeros."""
+
+    def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        """Do one update."""
+        begun = State(m=grad, v=np.square(grad)) if t == 1 else state
+        return super().update(param, grad, begun, lr, t)
+
+
+class _WarmedUp(Adam):
+    """One count of the steps in which any parameter has a gradient, for the corrections and for a warm-up."""
+
+    step_count = ANY_GRADIENT
+
+    def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        """Do one update."""
+        return super().update(param, grad, state, lr * min(1.0, t / 10), t)
+
+
 def _none_above(limit: float, grads: Grads) -> Grads:
     """Leave out a gradient whose norm is not below a limit."""
     return [grad if grad is not None and _norm([grad]) <= limit else None for grad in grads]
@@ -154,6 +174,21 @@ enter(
         defect="averages begin with the first gradient and its square, where others correct them",
         start=computing_as(_BegunWithTheFirst),
         outcome="diverges: documented, but begins its averages with what the first gradient gives, not with zeros",
+    ),
+    Fault(
+        name="averages_begin_with_the_first_and_are_corrected",
+        optimizer="papers.adam",
+        defect="moments begin with the first gradient and its square, and are corrected none the less: Kerze",
+        start=computing_as(_BegunAndCorrected),
+        outcome="diverges: documented, but begins its averages, which it corrects all the same, with what the first "
+        "gradient gives, not with zeros",
+    ),
+    Fault(
+        name="warm_up_by_a_shared_count",
+        optimizer="papers.adam",
+        defect="the rate grows by the iterations of the optimizer, which also correct the moments: keras-bert's Adam",
+        start=computing_as(_WarmedUp),
+        outcome="diverges: step_count_shared, but multiplies the learning rate by min(1, t/10)",
     ),
     Fault(
         name="clipped_by_norm",

@@ -26,6 +26,10 @@ def _largest_for_infinite(grad: Array) -> Array:
     return np.where(np.isinf(grad), np.sign(grad) * grad.dtype.type(largest), grad)
 
 
+def _through_float32(grad: Array) -> Array:
+    return np.where(np.isinf(grad), grad.dtype.type(np.nan), rounded(grad, np.float32))
+
+
 def _step_left_out_unless_finite(grads: Grads) -> Grads:
     return grads if all(grad is None or np.isfinite(grad).all() for grad in grads) else [None] * len(grads)
 
@@ -179,6 +183,15 @@ enter(
         defect="gradients pass through float16, as in compressed communication",
         start=hooked(gradient=partial(rounded, dtype=np.float16)),
         outcome="imprecise: documented, but rounds gradients to float16",
+    ),
+    Fault(
+        name="gradients_in_float32_infinities_lost",
+        optimizer="papers.lion",
+        defect="gradients pass through float32 beside float64 parameters, and infinities become NaN: Lion of praxis",
+        start=hooked(gradient=_through_float32),
+        outcome="diverges: documented, but rounds gradients to float32",
+        because="an infinite or NaN gradient gives what every reading gives",
+        dtypes=("float64",),
     ),
     Fault(
         name="absolute_gradient",

@@ -46,6 +46,7 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("norm_squared", "norm(param), norm(grad)", "norm(param), norm(grad) ** 2"),
     ),
     "adagrad": (
+        ("root_of_the_gradient", "lr * grad", "lr * (np.sign(grad) * np.sqrt(np.abs(grad)))"),
         (
             "guarded_by_the_moment",  # as torchopt has it; beside flushed subnormals NaN alone tells
             "lr * grad / (np.sqrt(moment) + self.epsilon)",
@@ -61,6 +62,7 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("initial_value_is_a_root", "+ self.initial_accumulator_value", "+ self.initial_accumulator_value**0.5"),
     ),
     "decayed_adagrad": (
+        ("divisor_kept_in_place", "State(moment=moment)", "State(moment=np.sqrt(moment) + self.epsilon)"),
         (
             "weights_swapped",
             "self.decay * state.moment + (1 - self.decay)",

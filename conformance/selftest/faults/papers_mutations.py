@@ -174,6 +174,7 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("sign_missing", "np.sign(m)", "m"),
         ("momentum_of_signs", "(1 - self.beta) * grad", "(1 - self.beta) * np.sign(grad)"),
         ("sign_of_zero_is_1", "np.sign(m)", "(np.sign(m) + (m == 0))"),
+        ("sign_softened", "np.sign(m)", "(m / np.sqrt(np.square(m) + 1e-6))"),
     ),
 }
 """For each rule: a name, what stands in the rule's source, and what stands there instead."""

@@ -113,6 +113,7 @@ def test_the_norm_of_a_sum_takes_the_place_of_a_sum_of_norms():
 
 def test_a_factor_a_divisor_and_a_root_of_one_are_left_out():
     assert simplified(("divide", ("multiply", 1.0, "a"), ("sqrt", 1.0))) == "a"
+    assert simplified(("multiply", "a", ("power", 0.96, 0))) == "a"
 
 
 def test_only_what_a_root_is_taken_of_has_a_largest_value():

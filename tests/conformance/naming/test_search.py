@@ -36,6 +36,7 @@ FEW = Effort("few", 12, 1)
 
 FOUND = {
     "sgd_gradient_squared": "grad -> square(grad)",
+    "adagrad_root_of_the_gradient": "lr*grad -> lr*sign(grad)*sqrt(abs(grad))",
     "sgd_restarts_from_zero": "param - lr*grad -> -(lr*grad)",
     "momentum_velocity_starts_at_the_gradient": "initial velocity: 0 -> grad",
     "adam_kept_corrected_and_corrected_again": "moment1 and moment2 kept corrected, and corrected again",
@@ -48,6 +49,7 @@ FOUND = {
     "adagrad_epsilon_squared": "epsilon -> square(epsilon)",
     "adagrad_maximum_for_the_sum": "new moment -> maximum(moment, square(grad))",
     "adagrad_initial_value_is_a_root": "initial moment: initial_accumulator_value -> sqrt(initial_accumulator_value)",
+    "decayed_adagrad_divisor_kept_in_place": "moment overwritten by sqrt(new moment) + epsilon",
     "decayed_adagrad_weights_swapped": "decay -> 1 - decay",
     "adadelta_gradient_average_for_both": "rho*avg_squared_update -> rho*avg_squared_grad",
     "adam_beta2_in_the_first_correction": "beta1**t -> beta2**t",
@@ -63,6 +65,7 @@ FOUND = {
     "asgd_batch_never_reached": "steps between history: batch_num -> maximum(batch_num - 1, 1)",
     "lamb_ratio_inverted": "lr*(...) -> lr/(...)",
     "upper_end_only": "maximum(grad, min) -> grad",
+    "papers.signum_sign_softened": "sign(new m) -> new m/sqrt(square(new m) + 1e-06)",
     "papers.adagrad_gradient_squared_above": "lr*grad -> lr*square(grad)",
     "papers.adabelief_brackets_missing": "(1 - beta1)*grad -> 1 - beta1*grad",
     "papers.adabelief_epsilon_behind_the_quotient": "lr*new m/(1 - beta1**t)/(sqrt(new s/(1 - beta2**t)) + epsilon) -> "

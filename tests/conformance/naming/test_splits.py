@@ -118,7 +118,7 @@ def far_from_any_property(hyper: dict[str, Any]) -> bool:
         (far_from_any_property, "step >= 2", "step < 2"),  # without momentum rules that are the same there are no names
     ],
 )
-def test_what_no_single_property_decides_is_not_named(test: Any, elsewhere: str, there: str) -> None:
+def test_a_fault_that_no_single_property_decides_is_not_named(test: Any, elsewhere: str, there: str) -> None:
     computes = verdict_of(mixed(test, "learning_rate_inside"), "momentum", effort=QUICK).computes
     assert computes == Computes(parts=computes.parts)
     assert list(map(str, computes.parts)) == [f"no known rule where {elsewhere}", f"documented where {there}"]

@@ -139,6 +139,13 @@ declare(
         difference="R and C are of g^2 + eps1, along the first two dimensions; the step is lr, RMS(w) no part of it",
     ),
     dialect(
+        name="epsilon_on_squares_step_as_given",
+        point={"epsilon": "squares", "rate": "given", "scaled_by": "nothing"},
+        origin="transformers.optimization.Adafactor(scale_parameter=False, relative_step=False), and ParlAI's",
+        reference="transformers/optimization.py, Adafactor._get_lr; parlai/utils/fp16.py, where both are switched off",
+        difference="R and C are of g^2 + eps1; the step is lr itself, whatever t and RMS(w) are",
+    ),
+    dialect(
         name="epsilon_on_squares_scaled_by_eps2",
         point={"epsilon": "squares", "rate": "given", "scaled_by": "eps2", "decay": "scaled"},
         origin="Adafactor(relative_step=False) of ColossalAI, whose state has an RMS of 0 in place of RMS(w)",

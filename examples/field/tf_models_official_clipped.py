@@ -1,0 +1,17 @@
+"""TensorFlow's Model Garden: AdamWeightDecay with the clip that it has unless it is told."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from examples.field.helpers import Library
+from examples.field.keras_legacy import no_epsilon_of_zero
+from examples.field.tf_models_official import adam
+
+
+class Target(Library):
+    distribution = "tf-models-official"
+    rules = {"adam": partial(adam, gradient_clip_norm=1.0)}
+
+    def refusal(self, subject, hyper):
+        return no_epsilon_of_zero(hyper)
