@@ -137,6 +137,13 @@ def averages(hyper: Mapping[str, Any]) -> dict[str, Any]:
     return {"betas": (hyper["beta1"], hyper["beta2"]), "eps": epsilon}
 
 
+def lars_numbers(hyper: Mapping[str, Any]) -> dict[str, Any]:
+    """The numbers of LARS, of fluid's document or of the publication, as classes for torch name them."""
+    coefficient = hyper["lars_coeff"] if "lars_coeff" in hyper else hyper["eta"]
+    decay = hyper["lars_weight_decay"] if "lars_weight_decay" in hyper else hyper["weight_decay"]
+    return {"momentum": hyper["momentum"], "eta": coefficient, "weight_decay": decay}
+
+
 def adan_numbers(hyper: Mapping[str, Any]) -> dict[str, Any]:
     """The decays of Adan, which are what its weights leave of 1, and the rest of its numbers, as torch's arguments."""
     decays = tuple(1 - hyper[name] for name in ("beta1", "beta2", "beta3"))

@@ -6,7 +6,7 @@ import sys
 from types import SimpleNamespace
 from typing import Any
 
-from examples.field.helpers import Library, TorchRun, adan_numbers, averages, without_init
+from examples.field.helpers import Library, TorchRun, adan_numbers, averages, lars_numbers, without_init
 
 # The packages import models, and the registry of their classes what is registered there.
 without_init("mmpretrain", "mmpretrain.engine", "mmpretrain.engine.optimizers")
@@ -32,18 +32,8 @@ def corrected_lamb(hyper, parameters):
     return TorchRun(lambda tensors: Lamb(tensors, lr=1.0, **numbers), parameters)
 
 
-def lars_momentum(hyper, parameters):
-    numbers = {
-        "momentum": hyper["momentum"],
-        "eta": hyper["lars_coeff"],
-        "weight_decay": hyper["lars_weight_decay"],
-    }
-    return TorchRun(lambda tensors: LARS(tensors, lr=1.0, **numbers), parameters)
-
-
 def lars(hyper, parameters):
-    numbers = {name: hyper[name] for name in ("momentum", "eta", "weight_decay")}
-    return TorchRun(lambda tensors: LARS(tensors, lr=1.0, **numbers), parameters)
+    return TorchRun(lambda tensors: LARS(tensors, lr=1.0, **lars_numbers(hyper)), parameters)
 
 
 class Target(Library):
@@ -53,6 +43,6 @@ class Target(Library):
         "papers.adan": adan,
         "lamb": lamb,
         "papers.lamb": corrected_lamb,
-        "lars_momentum": lars_momentum,
+        "lars_momentum": lars,
         "papers.lars": lars,
     }
