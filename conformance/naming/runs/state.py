@@ -115,10 +115,10 @@ def _begun(
 
 def begun_and_corrected(subject: Subject, dtype: str) -> Iterator[Mistake]:
     """Yield averages that begin with the first gradient, and are corrected as if they had begun with zeros."""
-    if isinstance(subject, RuleSubject) and subject.declaration.slots and uses_step(subject.declaration):
+    corrects = isinstance(subject, RuleSubject) and subject.declaration.slots and uses_step(subject.declaration)
+    if corrects and (weights := decays_of(subject)):
         run = {"finding": "begun", "what": "its averages, which it corrects all the same,"}
-        after_begun = partial(_after_begun, dict.fromkeys(decays_of(subject), 0.0))
-        yield Mistake(run=run, alteration=Alteration(update=after_begun))
+        yield Mistake(run=run, alteration=Alteration(update=partial(_after_begun, dict.fromkeys(weights, 0.0))))
 
 
 def _after_begun(
