@@ -8,8 +8,9 @@ os.environ["TF_KERAS"] = "1"
 
 import numpy as np
 
-from examples.field.helpers import Average, Library
-from examples.field.keras_legacy import Given, Run, betas, epsilon
+from examples.field.helpers import Average
+from examples.field.keras_legacy import EpsilonAboveZero, Given, Run
+from examples.field.tf_keras_optimizers import betas, epsilon
 
 # isort: split
 from bert4keras.optimizers import (
@@ -26,13 +27,10 @@ Adapted = extend_with_layer_adaptation(Decayed)
 Averaged = extend_with_exponential_moving_average(Given)
 
 
-def no_epsilon_of_zero(hyper):
-    """Why an epsilon of 0 is refused; None where it is another."""
-    return (
-        "for an epsilon of 0 a function is called that is not there"
-        if 0 in (hyper.get("epsilon"), hyper.get("eps"))
-        else None
-    )
+class OfBert4keras(EpsilonAboveZero):
+    """What each of its adapters is."""
+
+    for_zero = "for an epsilon of 0 a function is called that is not there"
 
 
 def adam(hyper, parameters):
@@ -79,7 +77,7 @@ def exponential_moving_average(hyper, parameters):
     return Average(update, averages)
 
 
-class Target(Library):
+class Target(OfBert4keras):
     distribution = "bert4keras"
     rules = {
         "adam": adam,
@@ -97,6 +95,3 @@ class Target(Library):
         "papers.adafactor": {"c": 0.8},
         "exponential_moving_average": {"scheduled": False},
     }
-
-    def refusal(self, subject, hyper):
-        return no_epsilon_of_zero(hyper)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from examples.field.bert4keras import Adam, Run, betas, epsilon, no_epsilon_of_zero  # isort: skip
+from examples.field.bert4keras import Adam, OfBert4keras, Run, betas, epsilon  # isort: skip
 from bert4keras.optimizers import extend_with_lookahead
-
-from examples.field.helpers import Library
 
 
 def adam(hyper, parameters):
     return Run(parameters, extend_with_lookahead(Adam)(**betas(hyper), **epsilon(hyper)))
 
 
-class Target(Library):
+class Target(OfBert4keras):
     distribution = "bert4keras"
     rules = {"adam": adam, "papers.adam": adam}
-
-    def refusal(self, subject, hyper):
-        return no_epsilon_of_zero(hyper)

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from examples.field.helpers import Library
 from examples.field.keras_bert import adam
-from examples.field.keras_legacy import no_epsilon_of_zero
+from examples.field.keras_legacy import EpsilonAboveZero
 
 
-class Target(Library):
+class Target(EpsilonAboveZero):
     distribution = "keras-bert"
     rules = {"adam": partial(adam, decay_steps=40, warmup_steps=4)}
-
-    def refusal(self, subject, hyper):
-        return no_epsilon_of_zero(hyper)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from examples.field.helpers import Library, without_init
-from examples.field.keras_legacy import Run, betas, epsilon, no_epsilon_of_zero
+from examples.field.helpers import without_init
+from examples.field.keras_legacy import EpsilonAboveZero, Run
+from examples.field.tf_keras_optimizers import betas, epsilon
 
 without_init("keras_radam")  # it imports what TensorFlow's own Keras has no more
 
@@ -25,10 +26,7 @@ def torch_radam(hyper, parameters):
     return Run(parameters, RAdam(**betas(hyper), **epsilon(hyper), weight_decay=hyper["weight_decay"]))
 
 
-class Target(Library):
+class Target(EpsilonAboveZero):
     distribution = "keras-radam"
     rules = {"papers.radam": radam, "torch.radam": torch_radam}
     pinned = {"torch.radam": {"decoupled_weight_decay": True, "maximize": False}}
-
-    def refusal(self, subject, hyper):
-        return no_epsilon_of_zero(hyper)

@@ -12,6 +12,7 @@ import tensorflow as tf
 import tf_keras.src.engine.keras_tensor
 
 from examples.field.helpers import Average, Library, without_init
+from examples.field.tf_keras_optimizers import Run, betas
 
 # Addons 0.23 takes the name of a type from Keras 2, which is tf_keras now; the package itself imports layers and more.
 sys.modules["keras.src.engine"] = tf_keras.src.engine
@@ -20,29 +21,11 @@ without_init("tensorflow_addons")
 from tensorflow_addons import optimizers  # noqa: E402
 
 
-class Run:
-    """Variables, and one optimizer of those that have gradients."""
-
-    def __init__(self, parameters, optimizer):
-        self.optimizer, self.variables = optimizer, [tf.Variable(parameter.copy()) for parameter in parameters]
-
-    def step(self, grads, learning_rate):
-        self.optimizer.learning_rate = learning_rate
-        pairs = [(tf.constant(g), v) for g, v in zip(grads, self.variables, strict=True) if g is not None]
-        if pairs:  # without any, Keras raises an error
-            self.optimizer.apply_gradients(pairs)
-        return [np.array(variable.numpy()) for variable in self.variables]
-
-
 class Given(optimizers.KerasLegacyOptimizer):
     """What an average wraps here: it puts what it is given for a gradient in place of the variable."""
 
     def _resource_apply_dense(self, grad, var, apply_state=None):
         return var.assign(grad)
-
-
-def betas(hyper):
-    return {"beta_1": hyper["beta1"], "beta_2": hyper["beta2"]}
 
 
 def momentum(hyper, parameters):

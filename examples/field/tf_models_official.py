@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from examples.field.helpers import Average, Library, without_init
-from examples.field.keras_legacy import Given, Run, betas, epsilon, no_epsilon_of_zero
+from examples.field.helpers import Average, lars_numbers, without_init
+from examples.field.keras_legacy import EpsilonAboveZero, Given, Run
+from examples.field.tf_keras_optimizers import betas, epsilon
 
 # The packages import models.
 without_init("official.modeling", "official.modeling.optimization", "official.projects.yolo.optimization")
@@ -18,22 +19,14 @@ from official.projects.yolo.optimization.sgd_torch import SGDTorch  # noqa: E402
 
 
 def lamb(hyper, parameters):
-    numbers = {"weight_decay_rate": hyper["lamb_weight_decay"]}
-    return Run(parameters, LAMB(**betas(hyper), **epsilon(hyper), **numbers))
-
-
-def papers_lamb(hyper, parameters):
-    return Run(parameters, LAMB(**betas(hyper), **epsilon(hyper), weight_decay_rate=hyper["weight_decay"]))
-
-
-def lars_momentum(hyper, parameters, **kind):
-    numbers = {"eeta": hyper["lars_coeff"], "weight_decay_rate": hyper["lars_weight_decay"]}
-    return Run(parameters, LARS(momentum=hyper["momentum"], **numbers, **kind))
+    decay = hyper["lamb_weight_decay"] if "lamb_weight_decay" in hyper else hyper["weight_decay"]
+    return Run(parameters, LAMB(**betas(hyper), **epsilon(hyper), weight_decay_rate=decay))
 
 
 def lars(hyper, parameters, **kind):
-    numbers = {"eeta": hyper["eta"], "weight_decay_rate": hyper["weight_decay"]}
-    return Run(parameters, LARS(momentum=hyper["momentum"], **numbers, **kind))
+    numbers = lars_numbers(hyper)
+    renamed = {"eeta": numbers["eta"], "weight_decay_rate": numbers["weight_decay"]}
+    return Run(parameters, LARS(momentum=numbers["momentum"], **renamed, **kind))
 
 
 def adam(hyper, parameters, gradient_clip_norm=0.0):
@@ -81,12 +74,12 @@ def exponential_moving_average(hyper, parameters):
     return Average(update, lambda: [np.array(average.get_slot(v, "average").numpy()) for v in variables])
 
 
-class Target(Library):
+class Target(EpsilonAboveZero):
     distribution = "tf-models-official"
     rules = {
         "lamb": lamb,
-        "papers.lamb": papers_lamb,
-        "lars_momentum": lars_momentum,
+        "papers.lamb": lamb,
+        "lars_momentum": lars,
         "papers.lars": lars,
         "adam": adam,
         "torch.adamw": adamw,
@@ -108,4 +101,4 @@ class Target(Library):
     def refusal(self, subject, hyper):
         if subject in ("torch.sgd", "momentum") and hyper["momentum"] == 0:
             return "without momentum SGDTorch raises a KeyError"
-        return no_epsilon_of_zero(hyper)
+        return super().refusal(subject, hyper)

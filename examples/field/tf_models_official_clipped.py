@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from examples.field.helpers import Library
-from examples.field.keras_legacy import no_epsilon_of_zero
+from examples.field.keras_legacy import EpsilonAboveZero
 from examples.field.tf_models_official import adam
 
 
-class Target(Library):
+class Target(EpsilonAboveZero):
     distribution = "tf-models-official"
     rules = {"adam": partial(adam, gradient_clip_norm=1.0)}
-
-    def refusal(self, subject, hyper):
-        return no_epsilon_of_zero(hyper)
