@@ -54,6 +54,12 @@ class Alteration:
     feed: Feed = lambda wrapper, *inputs: wrapper.feed(*inputs)
     by_place: bool = False
 
+    @property
+    def changes(self) -> frozenset[str]:
+        """What is different."""
+        names = ("initial", "update", "step", "feed")
+        return frozenset(name for name in names if getattr(self, name) is not getattr(Alteration, name))
+
 
 class AlteredTraining(Training):
     """Steps of an altered rule.

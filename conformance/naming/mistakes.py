@@ -89,6 +89,16 @@ class Mistake:
         """Whether two mistakes are recorded alike: variants of one."""
         return (self.given, self.run) == (other.given, other.run)
 
+    @property
+    def changes(self) -> frozenset[str]:
+        """What of a run it changes; all else it leaves as it is."""
+        own = {name for name in ("hyper", "fed", "returned") if getattr(self, name) is not getattr(Mistake, name)}
+        return frozenset(own) | (self.alteration.changes if self.alteration else frozenset())
+
+    def commutes(self, other: Mistake) -> bool:
+        """Whether two mistakes of a run give the same in either order, as they change nothing in common."""
+        return self.changes.isdisjoint(other.changes)
+
 
 def together(mistakes: Sequence[Mistake]) -> Mistake:
     """Return mistakes of one run as one, each of which alters what those before it make of a rule; none by none."""

@@ -16,7 +16,7 @@ from optimetry.accelerated.source import cuda_text
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.large import MIXED, Scale
 from optimetry.conformance.judging.examine import judge
-from optimetry.conformance.selftest.sensitivity import HALF_QUICK, QUARTER_QUICK
+from optimetry.conformance.selftest.known_targets import HALF_QUICK, QUARTER_QUICK
 from optimetry.conformance.targets.accelerated.target import FMAD, MASTER, AcceleratedTarget
 from optimetry.reference.rules import RULES
 from tests.accelerated.cases import (

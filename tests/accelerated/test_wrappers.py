@@ -15,7 +15,7 @@ from optimetry.accelerated.plan import Plan
 from optimetry.accelerated.regularizers import L1Decay, L2Decay
 from optimetry.accelerated.rows import Rows
 from optimetry.conformance.judging.examine import judge
-from optimetry.conformance.selftest.sensitivity import QUARTER_QUICK
+from optimetry.conformance.selftest.known_targets import QUARTER_QUICK
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.accelerated.target import AcceleratedTarget
 from optimetry.reference.averaging.exponential import ExponentialAverage

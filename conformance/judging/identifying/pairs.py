@@ -60,12 +60,14 @@ def pairs(
     for rule in rules if runs else ():
         explanation = Explanation(rule, arithmetics(optimizer, dtype)[-1])
         beside = keeping_digits(rule, optimizer, dtype, possible)
+        tried: set[Mistake] = set()  # what explains a run also explains its first steps
         for case, after in runs:
             shown = list(islice(_shown(explanation, chain.from_iterable(beside), case, after), MOST + 1))
             for one in shown if len(shown) <= MOST else ():
-                for tier in beside:
+                for tier in beside if one not in tried else ():
                     yield [Mistaken(explanation, together([one, x])) for x in tier]
-                    yield [Mistaken(explanation, together([x, one])) for x in tier]
+                    yield [Mistaken(explanation, together([x, one])) for x in tier if not one.commutes(x)]
+                tried.add(one)
 
 
 def _runs(observed: Observed) -> Iterator[tuple[Case, Array]]:

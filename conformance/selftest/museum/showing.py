@@ -13,7 +13,7 @@ from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.judging.examine import examined
 from optimetry.conformance.selftest.faults.fault import FOUND, outcome, rejected_by
 from optimetry.conformance.selftest.museum.exhibit import EXHIBITS, Exhibit, load
-from optimetry.conformance.selftest.sensitivity import passes_naive_test
+from optimetry.conformance.selftest.naive_test import passes_naive_test
 from optimetry.conformance.targets.session import Guard
 
 DECLARED, SEARCHED, BY_ITS_LAW, NOT_NAMED = "declared", "found", "by its law", "no"

@@ -34,7 +34,7 @@ from optimetry.conformance.selftest.faults.computed_in import (
 )
 from optimetry.conformance.selftest.faults.hooks import dialect_of
 from optimetry.conformance.selftest.instead import Instead
-from optimetry.conformance.selftest.sensitivity import judged
+from optimetry.conformance.selftest.known_targets import judged
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun

@@ -27,7 +27,7 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.instead import Instead, computing
-from optimetry.conformance.selftest.sensitivity import judged
+from optimetry.conformance.selftest.known_targets import judged
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of

@@ -25,7 +25,7 @@ from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks
 from optimetry.conformance.selftest.instead import Instead, computing
-from optimetry.conformance.selftest.sensitivity import HALF_QUICK
+from optimetry.conformance.selftest.known_targets import HALF_QUICK
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
 from optimetry.conformance.targets.session import Guard

@@ -18,7 +18,7 @@ from optimetry.conformance.numerics.agreement import LARGEST_SHARE, LARGEST_ULP,
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle import batched
 from optimetry.conformance.selftest.instead import Instead, computing
-from optimetry.conformance.selftest.sensitivity import HALF_QUICK, QUARTER_QUICK
+from optimetry.conformance.selftest.known_targets import HALF_QUICK, QUARTER_QUICK
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
 from optimetry.conformance.targets.protocol import Hyper

@@ -35,7 +35,7 @@ from optimetry.conformance.selftest.equivalents import STYLES, StyledTarget
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.faults.hooks import skipping_tensors
 from optimetry.conformance.selftest.instead import Instead
-from optimetry.conformance.selftest.sensitivity import FOUR_CASES, judged
+from optimetry.conformance.selftest.known_targets import FOUR_CASES, judged
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun, run_of
 from optimetry.conformance.targets.session import Guard, trajectory

@@ -22,7 +22,7 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.instead import Instead
-from optimetry.conformance.selftest.sensitivity import HALF_QUICK, judged
+from optimetry.conformance.selftest.known_targets import HALF_QUICK, judged
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import run_of
 from tests.conformance.judged import class_named, flushed, verdict_of, with_hooks

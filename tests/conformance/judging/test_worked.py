@@ -19,7 +19,7 @@ from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.runs import mistakes_of_runs
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.instead import computing
-from optimetry.conformance.selftest.sensitivity import FOUR_CASES
+from optimetry.conformance.selftest.known_targets import FOUR_CASES
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.session import Guard

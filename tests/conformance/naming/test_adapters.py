@@ -21,7 +21,7 @@ from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks
 from optimetry.conformance.selftest.instead import Instead, computing
-from optimetry.conformance.selftest.sensitivity import judged
+from optimetry.conformance.selftest.known_targets import judged
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reports.parts import Part

@@ -23,7 +23,7 @@ from optimetry.conformance.numerics.arithmetic import PLAIN
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest.faults import FAULTS, outcome, splits
 from optimetry.conformance.selftest.instead import Instead
-from optimetry.conformance.selftest.sensitivity import judged
+from optimetry.conformance.selftest.known_targets import judged
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.numpy.target import run_of
 from optimetry.conformance.targets.session import Guard

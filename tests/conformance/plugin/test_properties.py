@@ -12,7 +12,7 @@ from optimetry.conformance.harness.python_harness import engines_of
 from optimetry.conformance.plugin import properties
 from optimetry.conformance.plugin.properties import PROFILES, Nonconformity, hold_property
 from optimetry.conformance.selftest.faults import FAULTS
-from optimetry.conformance.selftest.sensitivity import judged
+from optimetry.conformance.selftest.known_targets import judged
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.loading import load_target
 from optimetry.conformance.targets.numpy.target import NumpyTarget

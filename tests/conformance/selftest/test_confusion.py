@@ -20,13 +20,11 @@ from optimetry.conformance.selftest.confusion import (
     PAGE,
     UNNAMED,
     KnownTarget,
-    class_verdict,
     kind_of,
-    page,
-    unnamed,
+    page_of,
 )
 from optimetry.conformance.selftest.faults import FAULTS, outcome
-from optimetry.conformance.selftest.sensitivity import DTYPES
+from optimetry.conformance.selftest.known_targets import DTYPES, member_verdict, unnamed
 
 TEXT = (Path(__file__).parents[3] / PAGE).read_text(encoding="utf-8")
 CLASSES = [point_class for optimizer in FAMILIES for point_class in unnamed(optimizer)]
@@ -66,7 +64,7 @@ def test_honest_equivalents_conform() -> None:
 def test_the_page_is_of_these_faults_and_classes() -> None:
     tried = {(fault.optimizer, fault.name, dtype) for fault in FAULTS.values() for dtype in fault.dtypes}
     tried |= {(point_class.optimizer, point_class.name, dtype) for point_class in CLASSES for dtype in DTYPES}
-    assert set(diagnoses()) == tried, "run `python -m optimetry.conformance.selftest.confusion`"
+    assert set(diagnoses()) == tried, "run `python -m optimetry.conformance.selftest.pages`"
 
 
 def test_faults_are_diagnosed_as_declared() -> None:
@@ -82,7 +80,7 @@ def test_faults_are_diagnosed_as_declared() -> None:
     "point_class", CLASSES[::13], ids=lambda point_class: f"{point_class.optimizer}-{point_class.name}"
 )
 def test_a_sample_of_members_is_diagnosed_as_the_page_says(point_class: PointClass) -> None:
-    diagnosed = outcome(class_verdict(point_class, "float32")).removeprefix("dialect: ")
+    diagnosed = outcome(member_verdict(point_class, "float32")).removeprefix("dialect: ")
     assert diagnoses()[point_class.optimizer, point_class.name, "float32"] == diagnosed
 
 
@@ -94,7 +92,7 @@ def test_a_page_counts_what_it_is_given() -> None:
         KnownTarget(OUTSIDE, "c", "sgd", "float32", "diverges", "dialect: y"),
         KnownTarget(EQUIVALENT, "d", "sgd", "float32", "conforms", "conforms"),
     ]
-    text = page(trials)
+    text = page_of(trials)
     assert "Of 3 targets that compute something known, 1 are named exactly (33.3 %)." in text
     assert "Of all 5 targets, 2 are named wrongly." in text
     assert "| named dialect | 2 | 1 | 1 | 0 | 0 | 0 |" in text

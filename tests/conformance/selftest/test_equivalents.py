@@ -21,7 +21,7 @@ from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest.equivalents import STYLES, Style, StyledTarget, rules_of
 from optimetry.conformance.selftest.equivalents.wrappers import HONEST
 from optimetry.conformance.selftest.instead import Instead
-from optimetry.conformance.selftest.sensitivity import DTYPES, equivalents
+from optimetry.conformance.selftest.known_targets import DTYPES, equivalents
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.wrappers.wrapper import WRAPPERS
 from optimetry.conformance.targets.numpy.target import NumpyTarget

@@ -27,8 +27,8 @@ from optimetry.conformance.selftest.faults import (
 )
 from optimetry.conformance.selftest.faults.fault import enter
 from optimetry.conformance.selftest.faults.mutations import mutant
+from optimetry.conformance.selftest.known_targets import HALF_QUICK, judged
 from optimetry.conformance.selftest.museum import exhibit
-from optimetry.conformance.selftest.sensitivity import HALF_QUICK, judged
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.reference.rules import rule_named
 from optimetry.reports.results import Verdict

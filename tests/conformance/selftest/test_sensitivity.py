@@ -7,7 +7,8 @@ from pathlib import Path
 
 from optimetry.conformance.selftest.equivalents import STYLES
 from optimetry.conformance.selftest.faults import FAULTS
-from optimetry.conformance.selftest.sensitivity import PAGE, passes_naive_test
+from optimetry.conformance.selftest.naive_test import passes_naive_test
+from optimetry.conformance.selftest.sensitivity import PAGE
 
 TEXT = (Path(__file__).parents[3] / PAGE).read_text(encoding="utf-8")
 
