@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, islice
 from typing import Any
 
@@ -22,11 +22,11 @@ from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.known.points import named_classes
 from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.numerics.agreement import Expected, explains
-from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_named, subject_of
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
-from optimetry.conformance.targets.session import Guard
+from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.errors import TargetFault
 
 
@@ -117,14 +117,14 @@ def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | Mista
 
     With an explanation, universal laws that apply to its formula are tried again with the rounding bound of that, and
     laws about NaN and infinities with the formula itself. All others are dropped: they are properties of the documented
-    formula, or hold only if that is computed precisely. Without an explanation, all laws are tried again, with the
-    widest bound of all named formulas, since an unknown one may round like any. A law that used no bound in the second
-    trial is kept: the target breaks it by returning something else each time.
+    formula, or hold only if that is computed precisely. Without an explanation, all laws are tried again, with a bound
+    that is as wide as an unknown formula may round. A law that used no bound in the second trial is kept: the target
+    breaks it by returning something else each time.
 
     Raises:
         TargetFault: the target breaks the protocol.
     """
-    formula = widest if explanation is None else explanation.expected
+    formula = partial(_of_unknown, target, guard) if explanation is None else explanation.expected
     rule_of = None if explanation is None else explanation.rule.of
     bounded: list[Case] = []
 
@@ -159,6 +159,20 @@ def widest(case: Case) -> Expected:
         other = expected(case, rule_class.of(case.hyper)).bound
         bound = np.where(np.isfinite(other), np.maximum(bound, other), bound)
     return Expected(oracle.value, bound, oracle.start)
+
+
+def _of_unknown(target: Target, guard: Guard, case: Case) -> Expected:
+    """Return the documented formula's value with the bound of an unknown one, which may round like any that is named.
+
+    It may also take a norm, and round every step as the sum of all elements of a tensor, relative to the largest step.
+    """
+    oracle, after = widest(case), trajectory(target, case, guard).astype(np.float64)
+    moved = np.abs(np.diff(after, axis=0, prepend=[flat(case.parameters)]))
+    sizes = [param.size for param in case.parameters]
+    largest = [part.max(axis=1, initial=0.0) * part.shape[1] for part in np.split(moved, np.cumsum(sizes)[:-1], axis=1)]
+    rounding = np.repeat(case.form.roundoff * np.cumsum(largest, axis=1).T, sizes, axis=1)
+    bound = np.where(np.isfinite(rounding), np.fmax(oracle.bound, rounding), oracle.bound)
+    return replace(oracle, bound=bound)
 
 
 def contradicted_runs(target: Target, laws: BrokenLaws, guard: Guard) -> Iterator[tuple[Case, Array]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from optimetry.conformance.naming.edits.throughout import Rewritten, averages_of
+from optimetry.conformance.naming.edits.corrections import averages_of
+from optimetry.conformance.naming.edits.rewritten import Rewritten
 from optimetry.conformance.naming.formulas.programs import (
     FIRST,
     PARAM,

@@ -106,6 +106,10 @@ def replacing_nonfinite(subject: Subject, dtype: str) -> Iterator[Mistake]:
     if subject.has_learning_rate:
         fed = _changing(lambda x: x if np.isfinite(x).all() else None)
         yield _of_nonfinite(taken("no gradient", whole), fed=fed)
+        yield _of_nonfinite(
+            taken("no gradient", f"{whole}, though the update counts"),
+            alteration=Alteration(update=_if_finite, by_place=True),
+        )
         yield _of_nonfinite(taken("no gradient", step), fed=partial(_in_steps, lambda x: None))
         yield _of_nonfinite(taken("0", "NaN and infinities in steps"), alteration=Alteration(update=_finite_steps))
     if isinstance(subject, RuleSubject):
@@ -128,6 +132,11 @@ def _finite_steps(rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: i
     """Move no element by what is not a finite number; the state moves on."""
     after, new = rule.update(param, grad, state, lr, t)
     return np.where(np.isfinite(_numbers(after)), after, param), new
+
+
+def _if_finite(rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+    """Do no update with a gradient in which a number is not finite."""
+    return rule.update(param, grad, state, lr, t) if np.isfinite(_numbers(grad)).all() else (param, state)
 
 
 def _guarded(slot: str, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:

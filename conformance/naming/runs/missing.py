@@ -17,7 +17,7 @@ from optimetry.conformance.naming.alterations import (
     with_gradients,
     without_gradients,
 )
-from optimetry.conformance.naming.edits.throughout import averages_of
+from optimetry.conformance.naming.edits.corrections import averages_of
 from optimetry.conformance.naming.formulas.programs import STEP, parts_of, program_of
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.naming.runs import decay

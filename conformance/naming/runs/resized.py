@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.naming.alterations import Alteration, step_of
+from optimetry.conformance.naming.edits.usual import NORM_GUARDS
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.naming.runs.decay import strengths
 from optimetry.conformance.naming.runs.scaled import BROKEN
@@ -69,6 +70,10 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
     for run, size in SIZES:
         limited = Alteration(update=partial(_changed, partial(_limiting, size)), by_place=True)
         yield Mistake(run=run, alteration=limited, breaks=BROKEN)
+    for guard in NORM_GUARDS:
+        run = {"finding": "normalized", "what": "each step, before the learning rate,"}
+        normalized = Alteration(update=partial(_changed, partial(_dividing, guard)), by_place=True)
+        yield Mistake(run=run, alteration=normalized, breaks=BROKEN)
     for factor, scale in SCALES:
         scaled = Alteration(update=partial(_changed, partial(_times, scale)), by_place=True)
         yield Mistake(run={"finding": "scaled_steps", "factor": factor}, alteration=scaled, breaks=BROKEN)
@@ -83,6 +88,10 @@ def _clipping(limit: float, step: Any, param: Any) -> Any:
 
 def _limiting(size: Callable[[Any], Any], step: Any, param: Any) -> Any:
     return step * (LARGEST / np.maximum(size(step), LARGEST))
+
+
+def _dividing(guard: float, step: Any, param: Any) -> Any:
+    return step / (norm(step) + guard)
 
 
 def _times(scale: Change, step: Any, param: Any) -> Any:

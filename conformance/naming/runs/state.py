@@ -117,7 +117,7 @@ def begun_and_corrected(subject: Subject, dtype: str) -> Iterator[Mistake]:
     """Yield averages that begin with the first gradient, and are corrected as if they had begun with zeros."""
     corrects = isinstance(subject, RuleSubject) and subject.declaration.slots and uses_step(subject.declaration)
     if corrects and (weights := decays_of(subject)):
-        run = {"finding": "begun", "what": "its averages, which it corrects all the same,"}
+        run = {"finding": "begun", "what": "its averages, ahead of the first update,"}
         yield Mistake(run=run, alteration=Alteration(update=partial(_after_begun, dict.fromkeys(weights, 0.0))))
 
 

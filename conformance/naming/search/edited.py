@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from optimetry.conformance.naming.edits.rewritten import ProgramEdit, Rewritten, size_of, with_edits
 from optimetry.conformance.naming.edits.single import Edit
-from optimetry.conformance.naming.edits.throughout import ProgramEdit, Rewritten, size_of, with_edits
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import Dialect, StepCount
 from optimetry.conformance.naming.formulas.evaluated import evaluating, is_one, shared

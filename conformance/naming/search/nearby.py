@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from optimetry.conformance.naming.edits.rewritten import ProgramEdit, size_of
 from optimetry.conformance.naming.edits.single import (
     Edit,
     choices_of_outputs,
@@ -21,7 +22,7 @@ from optimetry.conformance.naming.edits.single import (
     replacements_by_slots,
     replacements_of,
 )
-from optimetry.conformance.naming.edits.throughout import ProgramEdit, edits_throughout, size_of
+from optimetry.conformance.naming.edits.throughout import edits_throughout
 from optimetry.conformance.naming.formulas.input_names import InputNames
 from optimetry.conformance.naming.formulas.programs import Expression, Program
 from optimetry.conformance.naming.formulas.terms import Number, StateStep

@@ -19,7 +19,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.naming.candidates import sets_of_numbers, ways_of
-from optimetry.conformance.naming.edits.throughout import Rewritten, with_edits
+from optimetry.conformance.naming.edits.rewritten import Rewritten, with_edits
 from optimetry.conformance.naming.edits.usual import GUARDS
 from optimetry.conformance.naming.edits.widened import widenings
 from optimetry.conformance.naming.explanation import Explanation

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from optimetry.conformance.naming.edits.rewritten import ProgramEdit, Rewritten
 from optimetry.conformance.naming.edits.single import ASIDE
-from optimetry.conformance.naming.edits.throughout import ProgramEdit, Rewritten
 from optimetry.conformance.naming.formulas.programs import EVERY, FIRST, PARAM, Program, slots_of
 from optimetry.conformance.naming.formulas.terms import Number, StateStep, Terms
 from optimetry.conformance.naming.search.fed import Fed

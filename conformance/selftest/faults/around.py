@@ -180,7 +180,7 @@ enter(
         optimizer="papers.adam",
         defect="moments begin with the first gradient and its square, and are corrected none the less: Kerze",
         start=computing_as(_BegunAndCorrected),
-        outcome="diverges: documented, but begins its averages, which it corrects all the same, with what the first "
+        outcome="diverges: documented, but begins its averages, ahead of the first update, with what the first "
         "gradient gives, not with zeros",
     ),
     Fault(

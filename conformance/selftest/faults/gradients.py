@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.selftest.faults.fault import FOUND, Fault, enter
-from optimetry.conformance.selftest.faults.hooks import Grads, hooked, rounded
+from optimetry.conformance.selftest.faults.hooks import Grads, computing_as, hooked, rounded
+from optimetry.reference.rule import State
+from optimetry.reference.rules.adam import Adam
 
 
 def _finite(change: Array, grad: Array) -> Array:
@@ -32,6 +35,14 @@ def _through_float32(grad: Array) -> Array:
 
 def _step_left_out_unless_finite(grads: Grads) -> Grads:
     return grads if all(grad is None or np.isfinite(grad).all() for grad in grads) else [None] * len(grads)
+
+
+class _CountedUnlessFinite(Adam):
+    """Does nothing with a gradient that is not finite, in a step that was counted before it looked."""
+
+    def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        """Do one update."""
+        return super().update(param, grad, state, lr, t) if np.isfinite(grad).all() else (param, state)
 
 
 def _one_exponent(grad: Array) -> Array:
@@ -86,6 +97,14 @@ enter(
         start=hooked(grads=_step_left_out_unless_finite),
         outcome="diverges: documented, but takes no gradient for all gradients of a step with NaN or an infinity in"
         " one",
+    ),
+    Fault(
+        name="update_counted_unless_finite",
+        optimizer="adam",
+        defect="a parameter rests where its gradient is not finite, though its step has been counted",
+        start=computing_as(_CountedUnlessFinite),
+        outcome="diverges: documented, but takes no gradient for a whole gradient with NaN or an infinity in it, though"
+        " the update counts",
     ),
     Fault(
         name="nan_spread_over_the_tensor",

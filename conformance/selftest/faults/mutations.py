@@ -25,6 +25,12 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "momentum": (
         ("momentum_ignored", "self.momentum * state.velocity", "0 * state.velocity"),
+        (
+            "velocity_corrected",
+            "grad + self.momentum * velocity if self.use_nesterov else velocity",
+            "(lambda mean: grad + self.momentum * mean if self.use_nesterov else mean)"
+            "((1 - self.momentum) * velocity / (1 - self.momentum**t))",
+        ),
         ("nesterov_ignored", "if self.use_nesterov", "if False"),
         ("nesterov_always", "if self.use_nesterov", "if True"),
         ("nesterov_with_the_old_velocity", "self.momentum * velocity if", "self.momentum * state.velocity if"),

@@ -111,6 +111,15 @@ class _AtMostOne(Adam):
         return param + lr * step / np.maximum(1.0, norm(step)), new
 
 
+class _OfNormOne(Momentum):
+    """The norm of a step is the learning rate."""
+
+    def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        """Do one update."""
+        step, new = super().update(param * 0.0, grad, state, 1.0, t)
+        return param + lr * step / (norm(step) + 1e-8), new
+
+
 def _given(kind: Any, inputs: Callable[[Any, Any, Any], tuple[Any, Any, Any]]) -> Start:
     """Begin runs of a rule whose updates are given other inputs: parameter, gradient and learning rate."""
     return computing_as(changed(kind, lambda param, grad, lr, t: inputs(param, grad, lr)))
@@ -212,6 +221,13 @@ enter(
         defect="a trust region: the norm of a step is limited, beside an epsilon behind the correction",
         start=computing_as(_AtMostOne),
         outcome="diverges: scaled_epsilon, but limits each step, before the learning rate, to a norm of 1",
+    ),
+    Fault(
+        name="steps_of_norm_one",
+        optimizer="momentum",
+        defect="normalized momentum: every step is as long as the learning rate says",
+        start=computing_as(_OfNormOne),
+        outcome="diverges: documented, but divides each step, before the learning rate, by the norm",
     ),
     Fault(
         name="decays_gradients_unasked",

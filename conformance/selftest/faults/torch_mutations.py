@@ -90,6 +90,11 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("learning_rate_inside", "grad / root\n", "lr * grad / root\n"),
         ("centered_ignored", "np.square(grad_avg) if self.centered", "np.square(grad_avg) if False"),
         ("mean_added", "square_avg - np", "square_avg + np"),
+        (
+            "squares_corrected",
+            "square_avg - np.square(grad_avg) if self.centered else square_avg",
+            "square_avg / (1 - self.alpha**t) - (np.square(grad_avg) if self.centered else 0)",
+        ),
         ("momentum_ignored", "self.momentum * state", "0 * state"),
         ("gradient_undamped", "(1 - self.alpha) * np", "np"),
         (

@@ -10,8 +10,9 @@ import pytest
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.naming.edits.rewritten import Rewritten
 from optimetry.conformance.naming.edits.single import Edit, lines_of_slots, replacements_by_slots, replacements_of
-from optimetry.conformance.naming.edits.throughout import Rewritten, edits_throughout
+from optimetry.conformance.naming.edits.throughout import edits_throughout
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.formulas.input_names import InputNames
 from optimetry.conformance.naming.formulas.notation import text_of

@@ -40,8 +40,9 @@ class SGDFamily(SGD):
         inside = self.learning_rate_placement == "inside"
         push = lr * grad if inside else grad
         dampened = (1 - self.dampening) * push
-        later = self.momentum * state.momentum_buffer + dampened
-        buffer = np.where(t > 1, later, push if self.first_step == "undampened" else dampened)
+        buffer = self.momentum * state.momentum_buffer + dampened
+        if self.first_step == "undampened":
+            buffer = np.where(t > 1, buffer, push)
         direction = push + self.momentum * buffer if self.nesterov else buffer
         moved = param - (direction if inside else lr * direction)
         if self.without_momentum == "plain":
