@@ -34,6 +34,13 @@ def added(part: Expression, names: InputNames) -> Iterator[Expression]:
     yield from (("add", part, term) for term in _known_terms(names.hyperparameters))
 
 
+def deviating(part: Expression, names: InputNames) -> Iterator[Expression]:
+    """Yield the square of the deviation from a slot in the place of a square, as AdaBelief has it."""
+    match part:
+        case ("square", x):
+            yield from (("square", ("subtract", x, slot)) for slot in names.slots if slot != x)
+
+
 @cache
 def _known_terms(hyperparameters: tuple[str, ...]) -> list[Expression]:
     shares = (DECAY, ("multiply", RATE, DECAY))

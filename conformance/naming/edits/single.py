@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
-from optimetry.conformance.naming.edits.factors import added, multiplied
+from optimetry.conformance.naming.edits.factors import added, deviating, multiplied
 from optimetry.conformance.naming.edits.guards import guarded
 from optimetry.conformance.naming.edits.limits import excepted, limited, norms_of_sums
 from optimetry.conformance.naming.edits.usual import GUARDS
@@ -176,6 +176,8 @@ def replacements_by_slots(part: Expression, new: Program) -> Iterator[Expression
         yield from new.values()
     else:
         yield from (slot for slot, expression in new.items() if expression == part)
+    if _is(part, "square"):
+        yield from (("square", ("subtract", part[1], line)) for line in new.values())  # type: ignore[index]
     if isinstance(part, tuple) and part[0] == "where":  # in the first step, say, something else stands for the old slot
         yield from (new[branch] for branch in part[2:] if branch in new)
     for line in new.values() if _is(part, SENT) else ():
@@ -289,7 +291,7 @@ def _is(part: Expression, *names: str) -> bool:
 OF_NORMS = (guarded, limited, excepted, norms_of_sums)
 """The kinds of edits of divisors, norms, and choices by them."""
 
-KINDS = (_slots, _numbers, _operands, _operations, _averages, _functions, multiplied, added, *OF_NORMS)
+KINDS = (_slots, _numbers, _operands, _operations, _averages, _functions, multiplied, added, deviating, *OF_NORMS)
 """The kinds of edits of one part."""
 
 OF_OPERANDS = (_operands, _operations, _averages, *OF_NORMS)

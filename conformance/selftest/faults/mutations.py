@@ -28,8 +28,10 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         (
             "velocity_corrected",
             "grad + self.momentum * velocity if self.use_nesterov else velocity",
-            "(lambda mean: grad + self.momentum * mean if self.use_nesterov else mean)"
-            "((1 - self.momentum) * velocity / (1 - self.momentum**t))",
+            (
+                "(lambda mean: grad + self.momentum * mean if self.use_nesterov else mean)"
+                "((1 - self.momentum) * velocity / (1 - self.momentum**t))"
+            ),
         ),
         ("nesterov_ignored", "if self.use_nesterov", "if False"),
         ("nesterov_always", "if self.use_nesterov", "if True"),

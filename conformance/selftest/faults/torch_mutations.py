@@ -23,6 +23,7 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("decoupled_without_learning_rate", "param - lr * self.weight_decay", "param - self.weight_decay"),
         ("amsgrad_ignored", "largest if self.amsgrad", "largest if False"),
         ("amsgrad_never_stored", "max_exp_avg_sq=largest", "max_exp_avg_sq=state.max_exp_avg_sq"),
+        ("variance_for_the_square", "np.square(grad)", "np.square(grad - exp_avg)"),
         ("correction_with_beta1", "(1 - self.beta2**t)", "(1 - self.beta1**t)"),
         ("correction_of_the_step_before", "(1 - self.beta1**t)", "(1 - self.beta1 ** max(t - 1, 1))"),
     ),

@@ -78,8 +78,8 @@ class CorrectedYogi(Yogi):
 @pytest.mark.parametrize(
     ("way", "formula"),
     [
-        (OWN, "averages corrected for their bias"),
-        (EVERY_STEP, "step_count_global with averages corrected for their bias"),
+        (OWN, "m and v corrected for the bias"),
+        (EVERY_STEP, "step_count_global with m and v corrected for the bias"),
     ],
 )
 def test_a_formula_with_an_edit_is_found_whatever_t_counts(way: str, formula: str) -> None:

@@ -83,7 +83,7 @@ OF_DIALECTS = {
     "grad*clip_norm/norm(grad) -> where(norm(grad) > 0, grad*clip_norm/norm(grad), 0)",
     ("adam", "amsgrad"): "the largest moment2 so far in its place",
     ("adamax", "epsilon_in_denominator"): "epsilon beside new inf_norm, not in it",
-    ("lamb", "bias_corrected"): "averages corrected for their bias",
+    ("lamb", "bias_corrected"): "moment1 and moment2 corrected for the bias",
     ("lamb", "decay_after_step"): "lamb_weight_decay of the parameter after the step",
     ("lamb", "small_direction_as_is"): "norm(param) > 0 and (...) > 0 -> (...) > 0; (...) > 0 -> (...) > epsilon",
     ("lamb", "norm_clamped"): "norm(param) -> minimum(norm(param), 10)",
