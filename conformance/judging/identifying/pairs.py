@@ -66,7 +66,8 @@ def pairs(
             for one in shown if len(shown) <= MOST else ():
                 for tier in beside if one not in tried else ():
                     yield [Mistaken(explanation, together([one, x])) for x in tier]
-                    yield [Mistaken(explanation, together([x, one])) for x in tier if not one.commutes(x)]
+                    if others := [x for x in tier if not one.commutes(x)]:
+                        yield [Mistaken(explanation, together([x, one])) for x in others]
                 tried.add(one)
 
 

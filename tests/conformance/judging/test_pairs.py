@@ -10,8 +10,9 @@ import numpy as np
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.identifying.observed import Observed
 from optimetry.conformance.judging.identifying.pairs import pairs
+from optimetry.conformance.naming.alterations import Alteration
 from optimetry.conformance.naming.known.points import documented_class
-from optimetry.conformance.naming.mistakes import Mistaken
+from optimetry.conformance.naming.mistakes import Mistake, Mistaken
 from optimetry.conformance.selftest.faults import FAULTS, FaultyTarget
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.session import Guard
@@ -28,8 +29,8 @@ def tiers(target: Any, optimizer: str) -> list[list[Mistaken]]:
 def firsts(name: str) -> set[str]:
     """What shows by itself of a fault, whatever is tried beside it."""
     fault = FAULTS[name]
-    inner = [tier[0].mistake.run for tier in tiers(FaultyTarget(fault), fault.optimizer)]
-    return {run["finding"] for run in inner[::2]}  # behind each of them, the other way around
+    runs = [mistaken.mistake.run for tier in tiers(FaultyTarget(fault), fault.optimizer) for mistaken in tier]
+    return set.intersection(*({run["finding"], run["also"][0]["finding"]} for run in runs))
 
 
 def test_small_gradients_are_not_clipped() -> None:
@@ -47,6 +48,26 @@ def test_both_orders_are_tried() -> None:
     recorded = {(x.mistake.run["finding"], x.mistake.run["also"][0]["finding"]) for tier in found for x in tier}
     assert {("centred", "limited"), ("limited", "centred")} <= recorded
     assert not any(x.mistake.loses_digits for tier in found for x in tier)
+
+
+def test_what_changes_nothing_in_common_is_tried_in_one_order() -> None:
+    fed, updated, stepped = Mistake(fed=lambda case: case), _altered(update=_plain), _altered(step=_plain)
+    assert fed.commutes(updated)
+    assert updated.commutes(stepped)
+    assert not updated.commutes(_altered(update=_plain))
+    found = tiers(FaultyTarget(FAULTS["clipped_within_lookahead"]), "rmsprop")
+    assert all(found)
+    recorded = [(x.mistake.run["finding"], x.mistake.run["also"][0]["finding"]) for tier in found for x in tier]
+    assert ("lookahead", "clipped") in recorded
+    assert ("clipped", "lookahead") not in recorded  # a clip is fed, and alters no step
+
+
+def _plain(*inputs: Any) -> Any:
+    raise NotImplementedError
+
+
+def _altered(**how: Any) -> Mistake:
+    return Mistake(alteration=Alteration(**how))
 
 
 def test_of_the_documented_rule_nothing_shows() -> None:
