@@ -19,10 +19,12 @@ from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest.equivalents import STYLES
 from optimetry.conformance.selftest.equivalents.engines import StyledRun
+from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.conformance.targets.session import Guard
+from optimetry.reference.rules.sgd import SGD
 from optimetry.reports.results import Verdict
 from tests.conformance.judged import class_named
 
@@ -104,6 +106,34 @@ def test_rounding_is_no_broken_law_of_an_unknown_rule() -> None:
     verdict = judged(with_another_tail(lambda documented: Unknown(**vars(of_the_class(documented)))), search=None)
     assert (verdict.verdict, verdict.law) == ("diverges", None)
     assert verdict.reason.startswith("no known rule explains it")
+
+
+class OfNormThree(SGD):
+    """Divides each gradient by a norm that no document knows."""
+
+    def update(self, param: Any, grad: Any, state: Any, lr: Any, t: int) -> Any:
+        size = np.cbrt(np.sum(np.abs(grad) ** 3, dtype=grad.dtype)) if grad.size else grad
+        return super().update(param, grad / (size + grad.dtype.type(1e-12)), state, lr, t)
+
+
+def laws_broken_by(target: Instead) -> tuple[set[str], set[str]]:
+    """The laws that a target breaks by the document's bound, with small gradients; those not broken by rounding alone."""
+    laws = BrokenLaws()
+    for case in drawn_cases(subject_named("sgd"), "float32", seed=0, count=8):
+        laws.try_on(target, case.mapped(grad=lambda grad: grad * grad.dtype.type(2.0**-20)), Guard())
+    return set(laws.broken), set(confirmed(target, laws, None, Guard()).broken)
+
+
+def test_sums_in_another_order_are_no_broken_law_of_an_unknown_rule() -> None:
+    broken, kept = laws_broken_by(Instead(lambda documented, parameters: RuleRun(OfNormThree(), parameters), "sgd"))
+    assert {"permutation", "splitting"} <= broken
+    assert broken - kept == {"permutation"}
+
+
+def test_what_depends_on_the_place_of_an_element_is_a_broken_law_of_any_rule() -> None:
+    """As a loop that ends too early; it is far beyond all rounding."""
+    _, kept = laws_broken_by(FAULTS["vector_tail_skipped"].target())
+    assert {"permutation", "splitting"} <= kept
 
 
 @pytest.mark.parametrize("optimizer", ["adadelta", "sgd"])
