@@ -117,7 +117,7 @@ class OfNormThree(SGD):
 
 
 def laws_broken_by(target: Instead) -> tuple[set[str], set[str]]:
-    """The laws that a target breaks by the document's bound, with small gradients; those not broken by rounding alone."""
+    """The laws that a target breaks by the bound of the document, and those of them that no rounding breaks."""
     laws = BrokenLaws()
     for case in drawn_cases(subject_named("sgd"), "float32", seed=0, count=8):
         laws.try_on(target, case.mapped(grad=lambda grad: grad * grad.dtype.type(2.0**-20)), Guard())
