@@ -30,7 +30,8 @@ def edits_of_corrections(program: Program) -> Iterator[Rewritten]:
     yield from _begun_uncorrected(program)
     yield from _corrected_elsewhere(program)
     yield from _kept_corrected(program)
-    yield from _uncorrected_or_corrected(program)
+    yield from _uncorrected(program)
+    yield from _corrected_unasked(program)
 
 
 def _corrections(program: Program) -> list[Expression]:
@@ -106,14 +107,21 @@ def _corrected_elsewhere(program: Program) -> Iterator[Rewritten]:
         yield Rewritten(((PARAM, replaced(without, RATE, rate)),), words)
 
 
-def _uncorrected_or_corrected(program: Program) -> Iterator[Rewritten]:
-    """Yield the program without its bias corrections; where it has none, with that of averages: all, or one."""
-    corrections, lines = _corrections(program), {slot: _updated(program, slot) for slot in slots_of(program)}
-    averages = dict(averages_of({**program, **lines}))
+def _uncorrected(program: Program) -> Iterator[Rewritten]:
+    """Yield the program without its bias corrections, where it has several; one alone is an edit of a part."""
+    corrections = _corrections(program)
     if len(corrections) > 1:
         yield Rewritten(((PARAM, _without_corrections(program[PARAM], corrections)),), "no bias correction")
-    weighted = {slot: correction for slot, correction in averages.items() if _weighs_to_one(lines[slot])}
-    for slots in dict.fromkeys([tuple(weighted), *((slot,) for slot in averages)]) if not corrections else ():
+
+
+def _corrected_unasked(program: Program) -> Iterator[Rewritten]:
+    """Yield the program with the bias correction of its averages, all or one, where it corrects none."""
+    if _corrections(program):
+        return
+    lines = {slot: _updated(program, slot) for slot in slots_of(program)}
+    averages = dict(averages_of({**program, **lines}))
+    weighted = tuple(slot for slot in averages if _weighs_to_one(lines[slot]))
+    for slots in dict.fromkeys([*[weighted] * bool(weighted), *((slot,) for slot in averages)]):
         used = {name: line for name, line in program.items() if name not in slots}
         corrected = {lines[slot]: _mean_of(lines[slot], averages[slot]) for slot in slots}
         yield rewriting(program, corrected, f"{' and '.join(slots)} corrected for the bias", used)
