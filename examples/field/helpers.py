@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib import metadata
 from importlib.util import find_spec, module_from_spec
 from typing import Any
@@ -74,6 +75,21 @@ class OnePerParameter:
             if grad is not None:
                 self._parameters[i] = self._optimizers[i].step(grad.copy(), learning_rate)
         return [parameter.copy() for parameter in self._parameters]
+
+
+def one_each(make: Callable[[dict[str, Any], np.ndarray], Any], **names: str) -> Callable[..., OnePerParameter]:
+    """Begin runs of what ``make(numbers, parameter)`` returns for each parameter.
+
+    Args:
+        make: as for `OnePerParameter`, given numbers as well.
+        names: what a library calls a number, and its document.
+    """
+
+    def start(hyper: Mapping[str, Any], parameters: Sequence[np.ndarray]) -> OnePerParameter:
+        numbers = {own: hyper[name] for own, name in names.items()}
+        return OnePerParameter(partial(make, numbers), parameters)
+
+    return start
 
 
 class Gradients:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +10,7 @@ import pytensor
 import pytensor.tensor as pt
 from pytensor_ml import optimizers as kinds
 
-from examples.field.helpers import Library, OnePerParameter
+from examples.field.helpers import Library, one_each
 
 
 @cache
@@ -50,16 +50,6 @@ class Parameter:
         return self.values[0]
 
 
-def kind_of(kind, **names):
-    """Begin runs of a class that is given the hyperparameters by these names."""
-
-    def start(hyper, parameters):
-        numbers = {own: hyper[name] for own, name in names.items()}
-        return OnePerParameter(lambda parameter: Parameter(kind, numbers, parameter), parameters)
-
-    return start
-
-
 MOMENTS = {"beta1": "beta1", "beta2": "beta2"}
 
 
@@ -67,13 +57,13 @@ class Target(Library):
     distribution = "pytensor-ml"
     cannot = ("0-d parameters",)
     rules = {
-        "sgd": kind_of(kinds.SGD),
-        "adagrad": kind_of(kinds.ADAGrad, epsilon="epsilon"),
-        "torch.adadelta": kind_of(kinds.Adadelta, rho="rho", epsilon="eps"),
-        "torch.adagrad": kind_of(kinds.ADAGrad, epsilon="eps"),
-        "papers.adam": kind_of(kinds.Adam, epsilon="epsilon", **MOMENTS),
-        "adam": kind_of(kinds.Adam, epsilon="epsilon", **MOMENTS),
-        "torch.adamw": kind_of(kinds.AdamW, epsilon="eps", weight_decay="weight_decay", **MOMENTS),
+        "sgd": one_each(partial(Parameter, kinds.SGD)),
+        "adagrad": one_each(partial(Parameter, kinds.ADAGrad), epsilon="epsilon"),
+        "torch.adadelta": one_each(partial(Parameter, kinds.Adadelta), rho="rho", epsilon="eps"),
+        "torch.adagrad": one_each(partial(Parameter, kinds.ADAGrad), epsilon="eps"),
+        "papers.adam": one_each(partial(Parameter, kinds.Adam), epsilon="epsilon", **MOMENTS),
+        "adam": one_each(partial(Parameter, kinds.Adam), epsilon="epsilon", **MOMENTS),
+        "torch.adamw": one_each(partial(Parameter, kinds.AdamW), epsilon="eps", weight_decay="weight_decay", **MOMENTS),
     }
     pinned = {
         "adagrad": {"initial_accumulator_value": 0.0},

@@ -54,9 +54,9 @@ class OtherRule(Dialect):
 
     @property
     def fixed(self) -> tuple[str, ...]:
-        """Its own flags without a counterpart, and the numbers that are 0."""
-        flags = (x.name for x in self.family.hyperparameters() if x.kind is bool and x.name not in self.names)
-        return (*flags, *self.without)
+        """Its own flags without a counterpart, and the numbers that are 0, as their default may be."""
+        own = (x for x in self.family.hyperparameters() if x.name not in self.names)
+        return (*(x.name for x in own if x.kind is bool or x.default == 0), *self.without)
 
     def unused(self, optimizer: str) -> list[str]:
         """Return the numbers of a rule for which it has no use."""

@@ -127,10 +127,11 @@ def test_a_target_that_uses_a_number_is_no_rule_without_a_use_for_it():
 
 
 def test_of_another_book_only_what_is_known_here_is_in_the_formula():
-    """AdamW's flags keep their defaults; Lion's decay, which is required there, is 0."""
+    """AdamW's flags keep their defaults; Lion's decay, which is required there, is 0, and so is Adam's by default."""
     starts = {start.name: traced(start, ADAM) for start in starts_elsewhere("adam", frozenset({"epsilon"}))}
     lines = {name: text_of(program["param"]) for name, program in starts.items() if program}
     assert lines["papers.lion without weight_decay"] == "param - lr*sign(beta1*m + (1 - beta1)*grad)"
+    assert "weight_decay" not in lines["torch.adam"]
     assert "maximize" not in lines["torch.adamw"]
     assert "amsgrad" not in lines["torch.adamw"]
     assert "papers.lion without weight_decay" not in {start.name for start in starts_elsewhere("adam", frozenset())}
