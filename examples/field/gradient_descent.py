@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import gradient_descent as kinds
 
-from examples.field.helpers import Library, OnePerParameter
+from examples.field.helpers import Library, one_each
 
 
 class Parameter:
     """One parameter, whose gradient is the same wherever it is asked for in a step."""
 
-    def __init__(self, parameter, kind, numbers):
+    def __init__(self, kind, numbers, parameter):
         self.parameter, self.updates = parameter, 0
         self.minimizer = kind(None, lambda x: self.grad, parameter, **numbers)
 
@@ -22,33 +24,15 @@ class Parameter:
         return self.parameter
 
 
-def run(parameters, kind, **numbers):
-    return OnePerParameter(lambda parameter: Parameter(parameter, kind, numbers), parameters)
-
-
-def sgd(hyper, parameters):
-    return run(parameters, kinds.GradientDescent)
-
-
-def momentum(hyper, parameters):
-    return run(parameters, kinds.Momentum, beta_1=hyper["momentum"])
-
-
-def nag(hyper, parameters):
-    return run(parameters, kinds.NAG, gamma=hyper["momentum"])
-
-
-def rmsprop(hyper, parameters):
-    return run(parameters, kinds.RMSprop, beta_2=hyper["decay"])
-
-
-def adam(hyper, parameters):
-    return run(parameters, kinds.Adam, beta_1=hyper["beta1"], beta_2=hyper["beta2"])
-
-
 class Target(Library):
     distribution = "gradient-descent"
-    rules = {"sgd": sgd, "momentum": momentum, "torch.sgd": nag, "decayed_adagrad": rmsprop, "papers.adam": adam}
+    rules = {
+        "sgd": one_each(partial(Parameter, kinds.GradientDescent)),
+        "momentum": one_each(partial(Parameter, kinds.Momentum), beta_1="momentum"),
+        "torch.sgd": one_each(partial(Parameter, kinds.NAG), gamma="momentum"),
+        "decayed_adagrad": one_each(partial(Parameter, kinds.RMSprop), beta_2="decay"),
+        "papers.adam": one_each(partial(Parameter, kinds.Adam), beta_1="beta1", beta_2="beta2"),
+    }
     pinned = {
         "momentum": {"use_nesterov": False},
         "torch.sgd": {"dampening": 0.0, "weight_decay": 0.0, "nesterov": False, "maximize": False},

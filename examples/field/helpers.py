@@ -82,7 +82,7 @@ def one_each(make: Callable[[dict[str, Any], np.ndarray], Any], **names: str) ->
 
     Args:
         make: as for `OnePerParameter`, given numbers as well.
-        names: what a library calls a number, and its document.
+        names: for the name of each number in the library, its name in the document.
     """
 
     def start(hyper: Mapping[str, Any], parameters: Sequence[np.ndarray]) -> OnePerParameter:

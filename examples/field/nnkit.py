@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from nnkit import NetVar
 from nnkit import optimization as kinds
 
-from examples.field.helpers import Library, OnePerParameter
+from examples.field.helpers import Library, one_each
 
 
 class Parameter:
-    def __init__(self, parameter, kind, numbers):
+    def __init__(self, kind, numbers, parameter):
         self.variable = NetVar(parameter)
         self.optimizer = kind([self.variable])
         vars(self.optimizer).update(numbers)
@@ -21,20 +23,11 @@ class Parameter:
         return np.array(self.variable.data, "float32").reshape(grad.shape)
 
 
-def run(parameters, kind, **numbers):
-    return OnePerParameter(lambda parameter: Parameter(parameter, kind, numbers), parameters)
-
-
-def momentum(hyper, parameters):
-    return run(parameters, kinds.GD, momentum=hyper["momentum"])
-
-
-def adam(hyper, parameters):
-    return run(parameters, kinds.Adam, momentum=hyper["beta1"], rms=hyper["beta2"])
-
-
 class Target(Library):
     distribution = "nnkit"
     dtypes = ("float32",)
-    rules = {"momentum": momentum, "adam": adam}
+    rules = {
+        "momentum": one_each(partial(Parameter, kinds.GD), momentum="momentum"),
+        "adam": one_each(partial(Parameter, kinds.Adam), momentum="beta1", rms="beta2"),
+    }
     pinned = {"momentum": {"use_nesterov": False}, "adam": {"epsilon": 1e-8}}

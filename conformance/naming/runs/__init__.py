@@ -42,7 +42,7 @@ def mistakes_of_runs(subject: Subject, dtype: str) -> tuple[Tier, ...]:
     slots = (narrow_slots.mistakes, narrow_slots.computed_with)
     further = (
         *slots,
-        state.begun_and_corrected,
+        state.begun_ahead,
         skipped.of_elements,
         *of_gradients,
         moved.mistakes,

@@ -113,15 +113,18 @@ def _begun(
     return (rule.with_values(without) if t == 1 else rule).update(param, grad, state, lr, t)
 
 
-def begun_and_corrected(subject: Subject, dtype: str) -> Iterator[Mistake]:
-    """Yield averages that begin with the first gradient, and are corrected as if they had begun with zeros."""
-    corrects = isinstance(subject, RuleSubject) and subject.declaration.slots and uses_step(subject.declaration)
-    if corrects and (weights := decays_of(subject)):
+def begun_ahead(subject: Subject, dtype: str) -> Iterator[Mistake]:
+    """Yield averages that are of the first gradient before the first update, which does all that it does from zeros.
+
+    Where corrections, or whatever else asks for the step, do not follow, that is no beginning as `mistakes` has it.
+    """
+    counts = isinstance(subject, RuleSubject) and subject.declaration.slots and uses_step(subject.declaration)
+    if counts and (weights := decays_of(subject)):
         run = {"finding": "begun", "what": "its averages, ahead of the first update,"}
-        yield Mistake(run=run, alteration=Alteration(update=partial(_after_begun, dict.fromkeys(weights, 0.0))))
+        yield Mistake(run=run, alteration=Alteration(update=partial(_begun_before, dict.fromkeys(weights, 0.0))))
 
 
-def _after_begun(
+def _begun_before(
     without: Mapping[str, float], rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int
 ) -> tuple[Any, State]:
     """Do the first update on averages that are of its gradient already."""

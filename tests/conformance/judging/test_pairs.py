@@ -62,6 +62,13 @@ def test_what_changes_nothing_in_common_is_tried_in_one_order() -> None:
     assert ("clipped", "lookahead") not in recorded  # a clip is fed, and alters no step
 
 
+def test_what_shows_in_several_runs_is_tried_once() -> None:
+    """What explains a run explains its first steps, which are runs of their own."""
+    found = tiers(FaultyTarget(FAULTS["clipped_then_centred"]), "momentum")
+    recorded = [str([x.mistake.run for x in tier]) for tier in found]
+    assert len(set(recorded)) == len(recorded) > 0
+
+
 def _plain(*inputs: Any) -> Any:
     raise NotImplementedError
 

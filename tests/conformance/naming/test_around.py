@@ -16,7 +16,7 @@ from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.known.points import documented_class
 from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.runs import mistakes_of_runs
-from optimetry.conformance.naming.runs.state import begun_and_corrected
+from optimetry.conformance.naming.runs.state import begun_ahead
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.session import Guard
@@ -142,4 +142,4 @@ def test_what_takes_no_result_beyond_the_bound_of_its_rule_explains_nothing(
 def test_only_averages_that_are_corrected_can_begin_with_the_first_gradient_all_the_same(
     optimizer: str, offered: bool
 ) -> None:
-    assert bool(list(begun_and_corrected(SUBJECTS[optimizer], "float32"))) == offered
+    assert bool(list(begun_ahead(SUBJECTS[optimizer], "float32"))) == offered
